@@ -9,7 +9,12 @@ from amplifier_foundation.reports.figures.period import Period
 from amplifier_foundation.reports.figures.proof import Evidence
 from amplifier_foundation.reports.figures.report import ReportFigures
 from amplifier_foundation.reports.gathering.reading import CHAPTERS, Wanted, read_report
-from amplifier_foundation.reports.rendering.report import FORMATS, Format, render_report
+from amplifier_foundation.reports.rendering.report import (
+    FORMATS,
+    Format,
+    render_report,
+    report_session,
+)
 
 __all__ = [
     "CHAPTERS",
@@ -21,4 +26,5 @@ __all__ = [
     "Wanted",
     "read_report",
     "render_report",
+    "report_session",
 ]

@@ -58,6 +58,8 @@ class SessionFigures:
     read: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
     hooks: Named[HookFigures] = field(default_factory=lambda: Named(HookFigures, MOST_NAMES))
+    unsure: bool = False
+    """Whether hooks were called more often than the trail tells."""
     interventions: dict[Kind, Kept[Intervention]] = field(default_factory=_keep_interventions)
     questions: Questions = field(default_factory=Questions)
     spending: Spending = field(default_factory=Spending)

@@ -11,6 +11,7 @@ from amplifier_foundation.history import (
     RecordedApproval,
     RecordedEvent,
 )
+from amplifier_foundation.history.reading import read_answer
 from amplifier_foundation.reports.figures.day import Day
 from amplifier_foundation.reports.figures.excerpt import SHORT, summarize, to_text
 from amplifier_foundation.reports.figures.intervention import Field, Intervention, Kind, compare
@@ -20,16 +21,15 @@ KERNEL = "(the kernel)"
 
 
 class Judgements:
-    """Counts what hooks answered and keeps each time that mattered."""
+    """Keeps each time that a hook mattered."""
 
     def __init__(self, figures: SessionFigures) -> None:
         self._figures = figures
 
     def take_event(self, item: RecordedEvent, day: Day) -> None:
-        """Count the answers to an event."""
+        """Take the answers to an event."""
         self._figures.gaps.take(item)
         for answer in item.answers:
-            self._figures.hooks.take(answer.hook).take(answer, again=item.again)
             if answer.action != "continue" or answer.error is not None or answer.shadowed:
                 self._judge(item, answer, day)
 
@@ -74,8 +74,7 @@ class Judgements:
     # Questions
 
     def take_approval(self, item: RecordedApproval, day: Day) -> None:
-        """Count a step of a question."""
-        self._figures.hooks.take(item.hook).ask(item)
+        """Take a step of a question."""
         self._figures.questions.take(item)
         day.asked += item.stage == "requested"
 
@@ -87,8 +86,6 @@ class Judgements:
         if item.type == "action_resolved":
             self._take_resolved(item, day)
         elif item.type == "injection_accepted":
-            if type(tokens := body.get("tokens")) is int:
-                self._figures.hooks.take(item.hook).counts.injected_tokens += tokens
             self._note("injection", item, to_text(body.get("text")))
         elif item.type == "injection_dropped":
             self._note("failure", item, f"its text was not taken: {to_text(body.get('why'))}")
@@ -100,8 +97,7 @@ class Judgements:
 
     def _take_resolved(self, item: Note, day: Day) -> None:
         """An answer in a trail that has decisions alone."""
-        answer = _read_answer(item)
-        self._figures.hooks.take(item.hook).take(answer)
+        answer = read_answer({"hook": item.hook, **item.body})
         event = RecordedEvent(
             sequence=item.sequence,
             time=item.time,
@@ -118,22 +114,6 @@ class Judgements:
             kind, item.time, item.turn, item.hook or KERNEL, item.event, reason=text[:REASON_LENGTH]
         )
         self._figures.interventions[kind].add(about)
-
-
-def _read_answer(item: Note) -> RecordedAnswer:
-    body, error = item.body, item.body.get("error")
-    ms = body.get("ms")
-    return RecordedAnswer(
-        item.hook,
-        0,
-        to_text(body.get("action")) or "continue",
-        float(ms) if isinstance(ms, int | float) else None,
-        to_text(body.get("reason")),
-        None if error is None else to_text(error),
-        body.get("timed_out") is True,
-        body.get("unheeded") is True,
-        to_text(body.get("shadowed")),
-    )
 
 
 def _describe_subject(event: str, data: Mapping[str, Any]) -> str:

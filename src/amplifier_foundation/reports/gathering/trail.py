@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from amplifier_foundation.counting import Recount
 from amplifier_foundation.history import (
     Item,
     Note,
@@ -21,21 +22,41 @@ from amplifier_foundation.reports.gathering.judgements import Judgements
 
 def gather_items(figures: SessionFigures, items: Iterable[Item], period: Period) -> None:
     """Fill in the figures of a session."""
-    actions, judgements = Actions(figures), Judgements(figures)
+    actions, judgements, counters = Actions(figures), Judgements(figures), Recount()
     for item in items:
         if isinstance(item, RecordedHook):
             figures.hooks.take(item.name).register(item)
+            counters.take(item)
             continue
         if not period.holds(item.time):
             actions.note_agents(item)
             continue
-        figures.records += 1
-        figures.first = figures.first or item.time
-        figures.last = item.time
-        day = figures.days.take(item.time[:10])
-        day.sessions = 1
-        _take(item, actions, judgements, day)
+        if not period or not _is_end(item):  # its sums are those of the whole session
+            counters.take(item)
+        _count(item, figures)
+        _take(item, actions, judgements, figures.days.take(item.time[:10]))
     actions.finish()
+    _add_counts(figures, counters)
+
+
+def _is_end(item: Item) -> bool:
+    return isinstance(item, Note) and item.type == "session_ended"
+
+
+def _count(
+    item: RecordedEvent | RecordedApproval | RecordedCall | Note, figures: SessionFigures
+) -> None:
+    figures.records += 1
+    figures.first = figures.first or item.time
+    figures.last = item.time
+    figures.days.take(item.time[:10]).sessions = 1
+
+
+def _add_counts(figures: SessionFigures, counters: Recount) -> None:
+    counters.end_trail()
+    for name, counts in counters.hooks.items():
+        figures.hooks.take(name).counts.add(counts)
+    figures.unsure = bool(counters.unsure)
 
 
 def _take(item: Item, actions: Actions, judgements: Judgements, day: Day) -> None:

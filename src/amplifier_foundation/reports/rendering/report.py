@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Literal, get_args
 
 from amplifier_foundation.reports.figures.report import ReportFigures
+from amplifier_foundation.reports.gathering.reading import Wanted, read_session
 from amplifier_foundation.reports.rendering.html_page import render_html
 from amplifier_foundation.reports.rendering.json_form import to_json
 from amplifier_foundation.reports.rendering.markdown import render_markdown
@@ -13,6 +15,15 @@ from amplifier_foundation.reports.telling.report import tell_report
 
 Format = Literal["html", "md", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def report_session(path: Path, format: Format, *, made: str, owner: str, name: str = "") -> str:
+    """The report of one session, whose trail must be of that owner."""
+    report = ReportFigures(made, chapter_limit=1)
+    session = read_session(path, Wanted([path]), owner)
+    session.name = name
+    report.take(session)
+    return render_report(report, format)
 
 
 def render_report(report: ReportFigures, format: Format) -> str:

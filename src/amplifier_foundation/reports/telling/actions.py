@@ -22,8 +22,8 @@ from amplifier_foundation.reports.telling.document import (
     Table,
     Tone,
 )
+from amplifier_foundation.reports.telling.times import format_clock
 from amplifier_foundation.reports.telling.words import (
-    format_clock,
     format_count,
     format_milliseconds,
     format_times,

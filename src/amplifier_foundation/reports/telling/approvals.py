@@ -18,12 +18,8 @@ from amplifier_foundation.reports.telling.document import (
     Quoted,
     Tone,
 )
-from amplifier_foundation.reports.telling.words import (
-    format_clock,
-    format_count,
-    format_seconds,
-    say_left_out,
-)
+from amplifier_foundation.reports.telling.times import format_clock
+from amplifier_foundation.reports.telling.words import format_count, format_seconds, say_left_out
 
 _TONES: dict[str, Tone] = {
     "allowed": "good",

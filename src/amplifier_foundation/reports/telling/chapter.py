@@ -23,8 +23,9 @@ from amplifier_foundation.reports.telling.proof import tell_proof
 from amplifier_foundation.reports.telling.spending import tell_spending
 from amplifier_foundation.reports.telling.summary import tell_summary
 from amplifier_foundation.reports.telling.timeline import tell_timeline
+from amplifier_foundation.reports.telling.times import format_clock
 from amplifier_foundation.reports.telling.unknown import tell_unknown
-from amplifier_foundation.reports.telling.words import format_clock, say_left_out
+from amplifier_foundation.reports.telling.words import say_left_out
 
 SECTIONS: tuple[tuple[str, str, Callable[[SessionFigures], Iterator[Block]]], ...] = (
     ("time", "Time line", tell_timeline),

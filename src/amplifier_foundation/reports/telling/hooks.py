@@ -24,11 +24,8 @@ from amplifier_foundation.reports.telling.document import (
     Table,
     Tone,
 )
-from amplifier_foundation.reports.telling.words import (
-    format_clock,
-    format_milliseconds,
-    say_left_out,
-)
+from amplifier_foundation.reports.telling.times import format_clock
+from amplifier_foundation.reports.telling.words import format_milliseconds, say_left_out
 
 MOST_HOOKS = 40
 
@@ -39,7 +36,6 @@ _SERIES = (
     ("told the agent", "good"),
     ("failed", "dim"),
 )
-_ACTIONS = ("deny", "ask_user", "modify", "inject_context")
 _SECTIONS: tuple[tuple[Kind, str, Tone], ...] = (
     ("denial", "Denied", "bad"),
     ("change", "Changed", "note"),
@@ -52,9 +48,9 @@ _SECTIONS: tuple[tuple[Kind, str, Tone], ...] = (
 
 def tell_hooks(session: SessionFigures) -> Iterator[Block]:
     """The table of hooks, and what each of them did."""
-    if session.header.level == "decisions":
+    if session.unsure:
         yield Paragraph(
-            ("The trail has decisions alone: calls that ended in “continue” are not counted.",)
+            ("The trail has decisions alone: hooks were called at least as often as shown.",)
         )
     yield from tell_figures(session.hooks)
     for kind, title, tone in _SECTIONS:
@@ -89,9 +85,14 @@ def _count_spoken(hook: HookFigures) -> int:
 
 
 def _make_bar(name: str, hook: HookFigures) -> Bar:
-    counts = hook.counts
-    values = tuple(float(counts.answers.get(action, 0)) for action in _ACTIONS)
-    return Bar(name, (*values, float(counts.failures)))
+    return Bar(name, tuple(map(float, (*_count_answers(hook), hook.counts.failures))))
+
+
+def _count_answers(hook: HookFigures) -> tuple[int, ...]:
+    """Denied, asked, changed, told; questions are counted as people saw them, each once."""
+    answers = hook.counts.answers
+    asked = hook.counts.asked
+    return answers.get("deny", 0), asked, answers.get("modify", 0), answers.get("inject_context", 0)
 
 
 def _make_table(ranked: list[tuple[str, HookFigures]]) -> Table:
@@ -104,7 +105,7 @@ def _make_row(name: str, hook: HookFigures) -> tuple[Parts, ...]:
     counts = hook.counts
     figures = [
         counts.calls,
-        *(counts.answers.get(action, 0) for action in _ACTIONS),
+        *_count_answers(hook),
         counts.failures - counts.timeouts,
         counts.timeouts,
     ]
@@ -142,5 +143,6 @@ def _tell_one(one: Intervention, tone: Tone) -> Block:
         blocks.append(Listing(f"{field.path}, before", field.before))
         blocks.append(Listing(f"{field.path}, after", field.after))
     if one.kind == "change" and not one.fields:
-        blocks.append(Paragraph(("What it was before is not in the trail.",), "dim"))
+        text = "What it was before is not in the trail, or is masked there."
+        blocks.append(Paragraph((text,), "dim"))
     return Card(tuple(blocks), tone)

@@ -27,12 +27,11 @@ from amplifier_foundation.reports.telling.document import (
 from amplifier_foundation.reports.telling.hooks import tell_figures
 from amplifier_foundation.reports.telling.proof import TONES
 from amplifier_foundation.reports.telling.spending import tell_models
+from amplifier_foundation.reports.telling.times import format_minute, format_span
 from amplifier_foundation.reports.telling.words import (
     format_count,
-    format_minute,
     format_money,
     format_seconds,
-    format_span,
     join_words,
     list_counts,
     shorten_id,

@@ -19,13 +19,8 @@ from amplifier_foundation.reports.telling.document import (
     Quoted,
 )
 from amplifier_foundation.reports.telling.overview import tell_overview
-from amplifier_foundation.reports.telling.words import (
-    format_clock,
-    format_count,
-    format_date,
-    format_minute,
-    shorten_id,
-)
+from amplifier_foundation.reports.telling.times import format_clock, format_date, format_minute
+from amplifier_foundation.reports.telling.words import format_count, shorten_id
 
 
 def tell_report(report: ReportFigures) -> Document:

@@ -61,8 +61,8 @@ def _make_row(name: Parts, spent: Spent) -> tuple[Parts, ...]:
 
 def _explain(total: Spent) -> str:
     told = (
-        "Costs are computed from list prices that are built into Amplifier, or as the provider "
-        "reported them; they are not a bill."
+        "Costs are computed from rough list prices that are built into Amplifier, or are those "
+        "that the provider reported; they are not a bill."
     )
     if not total.unpriced:
         return told

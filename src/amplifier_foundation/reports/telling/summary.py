@@ -21,11 +21,11 @@ from amplifier_foundation.reports.telling.document import (
     Tone,
 )
 from amplifier_foundation.reports.telling.proof import describe_verdict
+from amplifier_foundation.reports.telling.times import format_span
 from amplifier_foundation.reports.telling.words import (
     format_count,
     format_money,
     format_seconds,
-    format_span,
     join_words,
     list_counts,
 )

@@ -1,37 +1,11 @@
-"""Times, durations and numbers, as people write them."""
+"""Durations, numbers and lists, as people write them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
-
-
-def format_clock(time: str) -> str:
-    """The time of day of a record, in UTC; a text that is no time stays as it is."""
-    when = _parse(time)
-    return time[:40] if when is None else f"{when:%H:%M:%S}"
-
-
-def format_date(time: str) -> str:
-    """The day of a record, with the month as a word."""
-    when = _parse(time)
-    return time[:40] if when is None else f"{when.day} {when:%B %Y}"
-
-
-def format_minute(time: str) -> str:
-    """Day and time of a record, for tables."""
-    when = _parse(time)
-    return time[:40] if when is None else f"{when:%Y-%m-%d %H:%M}"
-
-
-def _parse(time: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(time)
-    except ValueError:
-        return None
 
 
 def format_seconds(seconds: float | None) -> str:
@@ -56,16 +30,6 @@ def format_milliseconds(ms: float | None) -> str:
     if ms < 1_000:
         return f"{ms:.2g} ms" if ms < 10 else f"{ms:.0f} ms"
     return format_seconds(ms / 1_000)
-
-
-def format_span(first: str, last: str) -> str:
-    """From when to when, in words."""
-    if first[:10] == last[:10]:
-        return f"on {format_date(first)} from {format_clock(first)} to {format_clock(last)} UTC"
-    return (
-        f"from {format_date(first)}, {format_clock(first)}, "
-        f"to {format_date(last)}, {format_clock(last)} UTC"
-    )
 
 
 def format_money(money: float) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from amplifier_foundation.stores.values.approval import Choice, Decider, StandingWish
 from amplifier_foundation.stores.values.session import SessionEntry, SessionRecord
+from tests.apps.web.page.browser import People
 from tests.apps.web.page.questions import DENY, ONCE, make_question
 from tests.apps.web.page.running_server import RunningServer
+from tests.foundation.reports.stories import write_trail
 
 GUARD = "hooks-production-guard"
 TRANSCRIPT: list[dict[str, Any]] = [
@@ -86,6 +90,32 @@ def test_the_transcript_marks_what_hooks_injected(page: Page, server: RunningSer
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Trail")).to_be_focused()
     expect(page.locator(".verdict")).to_contain_text("no witness has seen it")
+
+
+def test_the_report_of_a_session_can_be_saved_and_needs_no_network(
+    page: Page,
+    people: People,
+    server: RunningServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The saved file is whole: it asks for nothing, and is styled by itself."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    add_session(server, "report-1")
+    write_trail(tmp_path / "amplifier" / "audit", "report-1")
+    page.goto("/sessions/report-1")
+    page.get_by_role("tab", name="Trail").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download report").click()
+    assert saved.value.suggested_filename == "report-report-1.html"
+    saved.value.save_as(tmp_path / "report.html")
+    reader, asked = people.open(), []
+    reader.on("request", lambda request: asked.append(request.url))
+    reader.goto((tmp_path / "report.html").as_uri())
+    expect(reader.get_by_role("heading", level=1)).to_have_text("Session report-1")
+    expect(reader.locator(".tile.bad b")).to_have_css("display", "block")
+    expect(reader.get_by_role("img", name="Time line")).to_be_visible()
+    assert asked == [(tmp_path / "report.html").as_uri()]
 
 
 def test_statistics_show_answers_times_and_overrulings(page: Page, server: RunningServer) -> None:

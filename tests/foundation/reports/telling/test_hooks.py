@@ -7,7 +7,7 @@ from amplifier_foundation.reports.figures.kept import Named
 from amplifier_foundation.reports.telling.document import Bars, Table
 from amplifier_foundation.reports.telling.hooks import MOST_HOOKS, tell_figures, tell_hooks
 from tests.foundation.reports.reading import read_words
-from tests.foundation.reports.stories import answer, ask, call, decide, event, gather
+from tests.foundation.reports.stories import answer, ask, call, decide, event, gather, note
 
 
 def test_the_hooks_that_did_most_come_first() -> None:
@@ -48,13 +48,14 @@ def test_each_change_shows_what_was_before_and_after() -> None:
 
 
 def test_a_trail_with_decisions_alone_explains_its_figures() -> None:
-    """Calls are not counted there."""
-    assert "decisions alone" in read_words(tell_hooks(gather(level="decisions")))
+    """Calls that ended in a plain continue are not in it."""
+    resolved = note(1, "action_resolved", {"action": "deny"}, hook="guard", event="tool:pre")
+    assert "decisions alone" in read_words(tell_hooks(gather(resolved)))
 
 
 def test_many_hooks_are_told_in_a_page() -> None:
     """And the rest is counted."""
     hooks: Named[HookFigures] = Named(HookFigures, 100)
     for number in range(MOST_HOOKS + 5):
-        hooks.take(f"hook-{number}").take(answer("h"))
+        hooks.take(f"hook-{number}").counts.calls += 1
     assert "5 hooks are left out here." in read_words(tell_figures(hooks))

@@ -7,21 +7,15 @@ from collections import Counter
 import pytest
 
 from amplifier_foundation.reports.telling.words import (
-    format_clock,
     format_count,
-    format_date,
     format_milliseconds,
-    format_minute,
     format_money,
     format_seconds,
-    format_span,
     format_times,
     join_words,
     list_counts,
     say_left_out,
 )
-
-WHEN = "2026-11-05T09:03:02.661644914Z"
 
 
 @pytest.mark.parametrize(
@@ -49,23 +43,6 @@ def test_durations_are_short(seconds: float | None, words: str) -> None:
 def test_short_durations_are_in_milliseconds(ms: float | None, words: str) -> None:
     """Until they are long."""
     assert format_milliseconds(ms) == words
-
-
-def test_times_are_as_people_write_them() -> None:
-    """A text that is no time stays, up to a length."""
-    assert format_clock(WHEN) == "09:03:02"
-    assert format_date(WHEN) == "5 November 2026"
-    assert format_minute(WHEN) == "2026-11-05 09:03"
-    assert format_clock("<b>" * 40) == ("<b>" * 40)[:40]
-
-
-def test_a_span_names_the_day_once_if_it_is_one() -> None:
-    """Else both days."""
-    later = "2026-11-06T10:00:00Z"
-    assert format_span(WHEN, WHEN) == "on 5 November 2026 from 09:03:02 to 09:03:02 UTC"
-    assert format_span(WHEN, later) == (
-        "from 5 November 2026, 09:03:02, to 6 November 2026, 10:00:00 UTC"
-    )
 
 
 def test_counts_have_the_right_noun() -> None:

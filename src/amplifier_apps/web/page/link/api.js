@@ -41,6 +41,18 @@ export function get(path, query = {}, signal = undefined) {
 }
 
 /**
+ * The text of an answer that is no JSON.
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ */
+export async function getText(path, signal = undefined) {
+  const response = await reach(path, { signal });
+  const text = await response.text();
+  if (!response.ok) refuse(response, readBody(text));
+  return text;
+}
+
+/**
  * @param {string} path
  * @param {unknown} [body]
  */
@@ -64,6 +76,14 @@ async function send(path, options) {
   const text = await response.text();
   const body = readBody(text);
   if (response.ok) return body;
+  refuse(response, body);
+}
+
+/**
+ * @param {Response} response
+ * @param {any} body
+ */
+function refuse(response, body) {
   const message = body?.error?.message ?? `The server answered ${response.status} ${response.statusText}`;
   if (response.status === 401) window.dispatchEvent(new Event("loginrequired"));
   throw new ApiError(response.status, message, body);

@@ -5,7 +5,7 @@ import { make } from "../kit/dom.js";
 import { getFirstLine } from "../kit/escape.js";
 import { View } from "../kit/view.js";
 import { countNoun, formatCount } from "../kit/words.js";
-import { get } from "../link/api.js";
+import { get, getText } from "../link/api.js";
 
 /** @type {Record<string, [string, string]>} */
 const VERDICTS = {
@@ -48,9 +48,41 @@ class SessionTrail extends View {
         findings.length > 0 && make("ul", {}, findings.map((/** @type {unknown} */ one) => make("li", {}, getFirstLine(formatFinding(one), 400)))),
         showHead(report.head),
       ),
-      make("button", { type: "button", onclick: () => this.show() }, "Verify again"),
+      make("p", { class: "actions" }, this.#listActions(report.source === "folder")),
     );
   }
+
+  /** @param {boolean} isHere  whether the trail is on the server's machine */
+  #listActions(isHere) {
+    const again = make("button", { type: "button", onclick: () => this.show() }, "Verify again");
+    const note = make("span", { class: "quiet", role: "status" });
+    const report = make("button", { type: "button", onclick: () => this.#download(note) }, "Download report");
+    return isHere ? [again, " ", report, " ", note] : [again];
+  }
+
+  /** @param {HTMLElement} note  where to say how it goes */
+  async #download(note) {
+    const id = this.dataset.id ?? "";
+    note.textContent = "Reading the trail…";
+    try {
+      const page = await getText(`/sessions/${encodeURIComponent(id)}/report`, this.life.signal);
+      save(page, `report-${id.replace(/[^A-Za-z0-9]/g, "-").slice(0, 8)}.html`);
+      note.textContent = "";
+    } catch (error) {
+      if (!this.life.signal.aborted) note.textContent = error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+/**
+ * Hand a file over to the browser, which saves it.
+ * @param {string} page
+ * @param {string} name
+ */
+function save(page, name) {
+  const address = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+  make("a", { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
 }
 
 /** @param {any} finding */
