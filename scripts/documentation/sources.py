@@ -25,8 +25,9 @@ PAGE = """\
 <link rel="stylesheet" href="{up}source/source.css">
 </head>
 <body>
-<header><a href="{up}index.html">Amplifier Hooks</a> / <strong>{title}</strong></header>
+<header><a href="{up}index.html">Amplifier Hooks</a></header>
 <main>
+<h1>{title}</h1>
 {body}
 </main>
 </body>
@@ -35,15 +36,22 @@ PAGE = """\
 STYLE = """\
 :root {{
   color-scheme: light dark;
-  --mark: #fff3b0; --line: #d0d0d0; --faint: #767676; --link: #1c4fd6;
+  --paper: #fff; --ink: #222; --mark: #fff3b0; --line: #d0d0d0; --faint: #6b6b6b;
+  --link: #1c4fd6;
 }}
 @media (prefers-color-scheme: dark) {{
-  :root {{ --mark: #4a4216; --line: #444; --faint: #9a9a9a; --link: #8fb0ff; }}
+  :root {{
+    --paper: #0d1117; --ink: #e6edf3; --mark: #4a4216; --line: #444; --faint: #9a9a9a;
+    --link: #8fb0ff;
+  }}
 }}
-body {{ margin: 0; font: 16px/1.5 system-ui, sans-serif; }}
+body {{
+  margin: 0; font: 16px/1.5 system-ui, sans-serif; background: var(--paper); color: var(--ink);
+}}
 header {{ padding: .8rem 1.2rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }}
 main {{ padding: 0 1.2rem 2rem; overflow-x: auto; }}
 a {{ color: var(--link); }}
+h1 {{ font-size: 1.2rem; overflow-wrap: anywhere; }}
 pre {{ font: 13px/1.55 ui-monospace, monospace; }}
 pre a {{ color: var(--faint); text-decoration: none; user-select: none; }}
 span:target {{ background: var(--mark); }}
