@@ -19,8 +19,15 @@ from amplifier_foundation.replay.stand_ins.plan import (
     choose_hooks,
     list_replaced,
 )
-from amplifier_foundation.replay.stand_ins.tools import Outcomes, RecordedTool, list_tools, tell
+from amplifier_foundation.replay.stand_ins.tools import (
+    TODO,
+    Outcomes,
+    list_tools,
+    mount_recorded,
+    tell,
+)
 from amplifier_foundation.replay.steps import FOLLOWS, list_early
+from amplifier_foundation.tools import todo
 
 
 class StandIns:
@@ -43,14 +50,15 @@ class StandIns:
             model = RecordedModel(self._playback, session, _find_share(host.config))
             await host.mount("providers", model, name=model.name)
         elif module == TOOLS:
-            for name in list_tools(self._playback.recording, session):
-                tool = RecordedTool(name, self._playback, self._outcomes, host)
-                await host.mount("tools", tool, name=name)
+            names = list_tools(self._playback.recording, session)
+            await mount_recorded(host, names, self._playback, self._outcomes)
         else:
             self._hooks.register(host.hooks, choose_hooks(self._playback.recording, module))
 
     async def tell_early(self, host: Any) -> None:
-        """Tell of what modules told of before the session started."""
+        """Tell of what modules told of before the session started, once its state is there."""
+        if TODO in host.get("tools"):
+            await todo.on_session_ready(host)
         session = self._playback.find_session(host.session_id)
         for event in list_early(self._playback.list_left(session)):
             if event.event not in FOLLOWS:

@@ -1,4 +1,4 @@
-"""The tools of a replayed session: each returns what it returned then, and does nothing."""
+"""The tools of a replayed session: each returns what it returned then, and does nothing else."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from amplifier_foundation.history import RecordedCall, RecordedEvent
 from amplifier_foundation.replay.playback import Playback, current_call
 from amplifier_foundation.replay.recording import Recording
 from amplifier_foundation.replay.stand_ins.exceptions import make_exception
+from amplifier_foundation.tools import todo
 
 _DELEGATE = "Delegate"
+TODO = todo.Todo.name
 _TOLD_BY_TOOLS = frozenset({"artifact:read", "artifact:write"})
 
 
@@ -78,8 +80,11 @@ class RecordedTool:
     description = "What a tool returned when the session was recorded."
     input_schema: Mapping[str, Any] = {"type": "object"}
 
-    def __init__(self, name: str, playback: Playback, outcomes: Outcomes, host: Any) -> None:
+    def __init__(
+        self, name: str, playback: Playback, outcomes: Outcomes, host: Any, real: Any = None
+    ) -> None:
         self.name = name
+        self._real = real
         self._playback = playback
         self._outcomes = outcomes
         self._host = host
@@ -90,6 +95,8 @@ class RecordedTool:
         found = self._outcomes.take(call)
         if call is None or found is None:
             return ToolResult.failed("The recording has no result of this call.")
+        if self._real is not None:
+            await self._real.execute(input)
         if self.name == _DELEGATE:
             await self._delegate(input)
         for one in self._outcomes.take_told(call.session, found):
@@ -155,6 +162,21 @@ def list_tools(recording: Recording, session: str) -> list[str]:
     found = [name for name in names if isinstance(name, str)]
     parent = recording.parents.get(session)
     return found if found or parent is None else list_tools(recording, parent)
+
+
+async def mount_recorded(
+    host: Any, names: list[str], playback: Playback, outcomes: Outcomes
+) -> None:
+    """Mount stand-ins of these names. The list of steps is kept: hooks read it in the session."""
+    real = None
+    if TODO in names:
+        await todo.mount(host)
+        real = host.get("tools")[TODO]
+        await host.unmount("tools", TODO)
+    for name in names:
+        kept = real if name == TODO else None
+        tool = RecordedTool(name, playback, outcomes, host, kept)
+        await host.mount("tools", tool, name=name)
 
 
 def _is_result(value: Any) -> bool:
