@@ -20,6 +20,7 @@ RULES = "hooks-rules"
 _COST = "hooks-cost-control"
 BOOK = "cost.json"
 """The file below the scratch folder that stands for the one with the costs of a day."""
+_NOT_RUN = {**ACTING, "hooks-todo-display": "it shows what a tool keeps, and no tool runs"}
 _BARE = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
 
 
@@ -97,7 +98,13 @@ class Policy:
 
 def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None) -> Policy:
     """Read what a policy runs; nothing of it is run. `scratch` is where its hooks may write."""
-    bundle = _load_base(source, folder)
+    return make_policy(_load_base(source, folder), source, folder, scratch)
+
+
+def make_policy(
+    bundle: Bundle, source: PolicySource, folder: Path, scratch: Path | None = None
+) -> Policy:
+    """The same, of a bundle that was read already."""
     plan = bundle.mount_plan
     before = MountPlan.parse(plan).hooks
     entries = _choose_entries(before, source, folder)
@@ -108,7 +115,7 @@ def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None)
     written = [one.to_dict() for one in entries]
     changed = bundle.changed(lambda plan: {**plan, "hooks": written})
     own = (*entries, *(one for hooks in agents.values() for one in hooks))
-    acting = {one.module: ACTING[one.module] for one in own if _acts(one)}
+    acting = {one.module: _NOT_RUN[one.module] for one in own if _acts(one)}
     return Policy(
         source=source,
         material=collect_material(changed, folder),
@@ -124,7 +131,7 @@ def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None)
 
 
 def _acts(entry: ModuleEntry) -> bool:
-    return entry.source is None and entry.module in ACTING
+    return entry.source is None and entry.module in _NOT_RUN
 
 
 def _load_base(source: PolicySource, folder: Path) -> Bundle:

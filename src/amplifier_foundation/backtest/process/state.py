@@ -53,7 +53,9 @@ class StateFile:
             self.write()
 
     def write(self) -> None:
-        """Write everything down."""
+        """Write everything down, if there is anything."""
+        if not self._trails:
+            return
         values = {
             "version": VERSION,
             "digest": self._digest,
