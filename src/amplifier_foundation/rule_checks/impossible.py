@@ -68,7 +68,9 @@ def _judge_effect(rule: Rule, one: HookRule) -> Iterator[Finding]:
         if rule.unless.command is None:
             yield _report("never matches", one, sentence)
         else:
-            but = f"{sentence}, but for commands that cannot be read"
+            words = [one.arguments for one in read_command_patterns(rule.unless.command)]
+            more = " or have other words in between" if any(words) else ""
+            but = f"{sentence}, except for commands that cannot be read{more}"
             yield _report("excepts everything", one, but)
     if rule.action == "continue" and not (rule.user_message or rule.suppress_output):
         sentence = (
@@ -160,4 +162,6 @@ def _is_excepted(rule: Rule, exception: Match) -> bool:
     """Whether the exception holds for all that the rule matches."""
     if exception.tool is not None and "*" not in as_list(exception.tool):
         return False  # a guard also stops `bash`, and an exception for `Bash` is none for it
-    return covers_conditions(exception, rule)
+    patterns = read_command_patterns(exception.command)
+    globs = [glob for pattern in patterns for globs in pattern.arguments for glob in globs]
+    return all(map(is_literal, globs)) and covers_conditions(exception, rule)

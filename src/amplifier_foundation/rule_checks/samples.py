@@ -67,10 +67,21 @@ def make_sample(match: Match, event: str | list[str], hook: str = "hook") -> Sam
 
 def matches_hook_rule(rule: HookRule, group: HookRules, sample: Sample) -> bool:
     """Whether the rule, as the engine has it, applies to an event."""
-    event, tool = canonical(sample.event), str(sample.data.get("tool_name") or "")
-    occasion = Occasion(event, sample.data, group.base, group.path_keys, group.command_keys)
+    tool = str(sample.data.get("tool_name") or "")
+    listens = rule.loaded.listens_to(canonical(sample.event), tool)
+    return listens and applies(rule, make_occasion(sample, group))
+
+
+def make_occasion(sample: Sample, group: HookRules) -> Occasion:
+    """The event as the rules of an entry see it."""
+    event = canonical(sample.event)
+    return Occasion(event, sample.data, group.base, group.path_keys, group.command_keys)
+
+
+def applies(rule: HookRule, occasion: Occasion) -> bool:
+    """Whether a rule that listens applies; one that has no answer does not."""
     try:
-        return rule.loaded.listens_to(event, tool) and rule.loaded.applies_to(occasion)
+        return rule.loaded.applies_to(occasion)
     except Exception:  # noqa: BLE001  no answer of the rule itself, whatever the reason
         return False
 

@@ -16,10 +16,9 @@ from amplifier_foundation.history import (
     read_history,
 )
 from amplifier_foundation.rule_checks.finding import Finding
-from amplifier_foundation.rule_checks.samples import Sample, matches_hook_rule
+from amplifier_foundation.rule_checks.samples import Sample, applies, make_occasion
 from amplifier_foundation.rule_checks.written_rule import (
     AnsweringRule,
-    AnsweringRules,
     HookRule,
     HookRules,
     Rules,
@@ -55,52 +54,72 @@ def count_usage(groups: Sequence[Rules], trails: Iterable[Path]) -> Usage:
 
     Paths in the rules count from the folder that is checked, whichever one a session worked in.
     """
-    usage, hooks, answering = Usage(), Hooks(), Answering()
+    usage, hooks, answering = Usage(), list[_HookCount](), list[Answering]()
     for group in groups:
-        for one in group.rules:
-            use = Use(one.name, str(one.place), group.source)
-            usage.uses.append(use)
-            if isinstance(group, HookRules) and isinstance(one, HookRule):
-                hooks.append((group, one, use))
-            elif isinstance(group, AnsweringRules) and isinstance(one, AnsweringRule):
-                answering.append((group, one, use))
+        uses = [Use(one.name, str(one.place), group.source) for one in group.rules]
+        usage.uses += uses
+        if isinstance(group, HookRules):
+            hooks.append(_HookCount(group, uses))
+        else:
+            answering += [
+                (one, group.base, use) for one, use in zip(group.rules, uses, strict=True)
+            ]
     for trail in trails:
         _count_trail(trail, usage, hooks, answering)
     return usage
 
 
-Hooks = list[tuple[HookRules, HookRule, Use]]
-Answering = list[tuple[AnsweringRules, AnsweringRule, Use]]
+Answering = tuple[AnsweringRule, Path, Use]
 
 
-def _count_trail(trail: Path, usage: Usage, hooks: Hooks, answering: Answering) -> None:
+def _count_trail(
+    trail: Path, usage: Usage, hooks: Sequence[_HookCount], answering: Sequence[Answering]
+) -> None:
     started = read_header(trail).started
     usage.trails += 1
     usage.since = min(filter(None, (usage.since, started)), default="")
     for item in read_history(trail):
         if isinstance(item, RecordedEvent) and not item.again:
             usage.events += 1
-            for group, rule, use in hooks:
-                _count_event(item, group, rule, use)
+            for count in hooks:
+                count.take(item)
         elif isinstance(item, RecordedApproval) and item.stage == "requested":
             usage.questions += 1
             question = to_question(item)
-            for file, one, use in answering:
-                if one.loaded.applies_to(question, file.base):
+            for one, base, use in answering:
+                if one.loaded.applies_to(question, base):
                     use.matched, use.last = use.matched + 1, item.time
 
 
-def _count_event(item: RecordedEvent, group: HookRules, rule: HookRule, use: Use) -> None:
-    event = canonical(item.event)
-    for data in _list_versions(item):
-        if not rule.loaded.listens_to(event, str(data.get("tool_name") or "")):
-            continue
-        if matches_hook_rule(rule, group, Sample(event, data)):
-            use.matched, use.last = use.matched + 1, item.time
-            return
+class _HookCount:
+    """Counts for the rules of one entry, which share what they find out about an event."""
+
+    def __init__(self, group: HookRules, uses: Sequence[Use]) -> None:
+        self._group = group
+        self._rules = list(zip(group.rules, uses, strict=True))
+        self._listening: dict[tuple[str, str], list[tuple[HookRule, Use]]] = {}
+
+    def take(self, item: RecordedEvent) -> None:
+        """Run the rules on an event."""
+        event, counted = canonical(item.event), set[str]()
+        for data in _list_versions(item):
+            tool = str(data.get("tool_name") or "")
+            listening = self._find_listening(event, tool)
+            occasion = make_occasion(Sample(event, data), self._group)
+            for rule, use in listening:
+                if rule.name not in counted and applies(rule, occasion):
+                    use.matched, use.last = use.matched + 1, item.time
+                    counted.add(rule.name)
         if item.missing:
-            use.undecided += 1
-            return
+            for rule, use in listening:
+                use.undecided += rule.name not in counted
+
+    def _find_listening(self, event: str, tool: str) -> list[tuple[HookRule, Use]]:
+        found = self._listening.get((event, tool))
+        if found is None:
+            found = [one for one in self._rules if one[0].loaded.listens_to(event, tool)]
+            self._listening[event, tool] = found
+        return found
 
 
 def _list_versions(item: RecordedEvent) -> Iterator[dict[str, Any]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_foundation.rule_checks import StandingGrant
 from amplifier_foundation.rule_suggestions.backtest import backtest_proposals
 from amplifier_foundation.rule_suggestions.drafts import (
     Draft,
@@ -51,11 +52,17 @@ class Suggestions:
     since: str
 
 
-def suggest_rules(trails: Sequence[Path], thresholds: Thresholds | None = None) -> Suggestions:
-    """Propose narrow rules for what people allowed again and again."""
-    needed = thresholds or Thresholds()
+def suggest_rules(
+    trails: Sequence[Path],
+    thresholds: Thresholds | None = None,
+    grants: Sequence[StandingGrant] = (),
+) -> Suggestions:
+    """Propose narrow rules for what people allowed again and again.
+
+    `grants` are the standing rules there are: a rule that says the same is proposed with a note.
+    """
     evidence = read_evidence(trails)
-    search = _Search(evidence, needed)
+    search = _Search(evidence, thresholds or Thresholds(), grants)
     search.run()
     backtest_proposals(search.proposals, evidence.questions, trails)
     return Suggestions(
@@ -68,8 +75,11 @@ def suggest_rules(trails: Sequence[Path], thresholds: Thresholds | None = None) 
 
 
 class _Search:
-    def __init__(self, evidence: Evidence, needed: Thresholds) -> None:
+    def __init__(
+        self, evidence: Evidence, needed: Thresholds, grants: Sequence[StandingGrant]
+    ) -> None:
         self._questions = evidence.questions
+        self._grants = grants
         self._needed = needed
         self._obstacles = {id(one): find_obstacle(one) for one in evidence.questions}
         self.proposals: list[Proposal] = []
@@ -108,8 +118,14 @@ class _Search:
         if (no := self._find_refused(trial)) is not None:
             self._note_refusal(no, group, draft)
             return False
-        self.proposals.append(Proposal(written, sum_up(group), tuple(list_warnings(group[0]))))
+        warnings = (*list_warnings(group[0]), *self._list_standing(trial))
+        self.proposals.append(Proposal(written, sum_up(group), warnings))
         return True
+
+    def _list_standing(self, trial: Trial) -> Iterator[str]:
+        for one in self._grants:
+            if one.hook == trial.hook and trial.allows(one.tool, one.input):
+                yield f"{one.name} of {one.author} allows some of it already"
 
     def _find_refused(self, trial: Trial) -> Question | None:
         """A call that somebody refused, whichever hook asked, and the rule would allow."""

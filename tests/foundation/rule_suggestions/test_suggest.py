@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_foundation.rule_checks import StandingGrant
 from amplifier_foundation.rule_suggestions import Suggestions, Thresholds, suggest_rules
 from amplifier_foundation.rule_suggestions.evidence import Question
 from tests.foundation.rule_suggestions.asked import make_question
@@ -49,6 +50,22 @@ def test_what_people_allowed_often_becomes_a_rule(tmp_path: Path) -> None:
     assert (proposal.support.approvals, proposal.support.sessions) == (6, 2)
     assert (proposal.backtest.saved, proposal.backtest.also) == (6, {})
     assert (found.questions, found.trails, found.withheld) == (7, 2, ())
+
+
+def test_a_standing_rule_that_allows_it_is_named(tmp_path: Path) -> None:
+    """So that nobody keeps two rules for one thing without knowing."""
+    trails = []
+    for session in ("s1", "s2"):
+        with WrittenTrail(tmp_path / "audit", session, tmp_path) as trail:
+            for _ in range(3):
+                trail.ask("Bash", {"command": "make test"})
+        trails.append(trail.path)
+    grants = [
+        StandingGrant("0123456789", "ben", hook, "Bash", "x", input={"command": "make test"})
+        for hook in ("hooks-production-guard", "hooks-other")
+    ]
+    (proposal,) = suggest_rules(trails, ONE_DAY, grants).proposals
+    assert proposal.warnings[1:] == ("standing rule 01234567 of ben allows some of it already",)
 
 
 def test_a_single_no_is_enough(tmp_path: Path) -> None:

@@ -149,7 +149,8 @@ def suggest(
     from amplifier_apps.cli.commands.rules.writing import choose, write_rules
     from amplifier_foundation.rule_suggestions import Thresholds, suggest_rules
 
-    found = choose(suggest_rules(find_trails(trails), Thresholds(approvals, sessions, days)), only)
+    needed, standing = Thresholds(approvals, sessions, days), asyncio.run(_read_standing())
+    found = choose(suggest_rules(find_trails(trails), needed, standing), only)
     if file is not None:
         write_rules(file, found)
     if as_json:
