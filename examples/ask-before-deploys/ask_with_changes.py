@@ -13,7 +13,7 @@ from amplifier_foundation.bash.unwrap import list_all_commands
 from amplifier_foundation.machine.process import run_command
 
 
-@hook("tool:pre", on_error="deny", timeout=10)
+@hook("tool:pre", on_error="deny", timeout=30)
 async def ask_with_changes(event: str, data: dict[str, Any]) -> HookResult:
     """A command that cannot be read raises here, and a guard that raises denies."""
     command = data["tool_input"].get("command", "")
@@ -41,7 +41,7 @@ async def list_commits() -> str:
     """What is new since the tag `deployed`; the last ten commits if there is no such tag."""
     here = Path(__file__).parent  # the process may run elsewhere
     for since in (["deployed..HEAD"], ["-10"]):
-        log = await run_command(["git", "log", "--oneline", *since], cwd=here, timeout=5)
+        log = await run_command(["git", "log", "--oneline", *since], cwd=here, timeout=10)
         if log.returncode == 0:
             return log.stdout.strip() or "no new commits"
     return f"an unknown state: {log.stderr.strip()}"

@@ -15,7 +15,7 @@ OWN = re.compile(r"git push (-u )?(--force-with-lease )?origin agent/[\w.-]+")
 PUSHES = {"push", "send-pack", "http-push", "subtree"}
 
 
-@hook("tool:pre", on_error="deny", timeout=2)
+@hook("tool:pre", on_error="deny", timeout=10)
 async def push_own_branches(event: str, data: dict[str, Any]) -> HookResult:
     """A command that cannot be read raises here, and a guard that raises denies."""
     if data["tool_name"] != "Bash":

@@ -13,7 +13,7 @@ from amplifier_foundation.machine.process import run_command
 
 
 # 40: before hooks-linter-feedback, which then reports only what is left.
-@hook("tool:post", priority=40, timeout=30)
+@hook("tool:post", priority=40, timeout=90)
 async def fix_after_edits(event: str, data: dict[str, Any]) -> HookResult:
     """The agent has to read the file again, or its next edit would not fit."""
     # Relative to this file, which is in the folder of the agent: the process may run elsewhere.
@@ -24,7 +24,7 @@ async def fix_after_edits(event: str, data: dict[str, Any]) -> HookResult:
     before = path.read_bytes()
     for order in (["check", "--fix-only"], ["format"]):
         ruff = [sys.executable, "-m", "ruff", *order, "--quiet", str(path)]
-        done = await run_command(ruff, timeout=10)
+        done = await run_command(ruff, timeout=30)
         if done.returncode:
             return HookResult(user_message=f"ruff failed: {done.stderr.strip()}")
     if path.read_bytes() == before:

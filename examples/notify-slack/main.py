@@ -6,10 +6,12 @@ import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Queue
 
 from amplifier_foundation import load_bundle, open_session
 
-RECEIVED: list[str] = []
+RECEIVED: Queue[str] = Queue()
+EXPECTED = 4
 
 
 class Slack(BaseHTTPRequestHandler):
@@ -18,7 +20,7 @@ class Slack(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Keep the text of the message."""
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        RECEIVED.append(message["text"])
+        RECEIVED.put(message["text"])
         self.send_response(200)
         self.end_headers()
 
@@ -34,10 +36,11 @@ async def main() -> None:
         os.environ["SLACK_WEBHOOK_URL"] = f"http://127.0.0.1:{server.server_port}/services/T0/B0/x"
         session = await open_session(load_bundle(project_dir=folder), working_dir=folder)
         print("The agent:", await session.execute("apply the change and push it"))
+        for _ in range(EXPECTED):
+            text = await asyncio.to_thread(RECEIVED.get, timeout=30)
+            print("#agents:", text.replace("\n", " "))
         await session.cleanup()
         server.shutdown()
-    for text in RECEIVED:
-        print("#agents:", text.replace("\n", " "))
 
 
 if __name__ == "__main__":

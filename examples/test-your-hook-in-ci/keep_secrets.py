@@ -13,7 +13,7 @@ FILES = {".env", ".netrc", "id_ed25519", "credentials.json"}
 PLACES = ("file_path", "path", "command")
 
 
-@hook("tool:pre", on_error="deny", timeout=2)
+@hook("tool:pre", on_error="deny", timeout=10)
 async def keep_secrets(event: str, data: dict[str, Any]) -> HookResult:
     """A file counts wherever it is named: as a path, in a folder, in a command."""
     for place in PLACES:
