@@ -57,8 +57,8 @@ class Rehearsal:
     def __init__(self, policy: Policy, header: Header, loader: ModuleLoader, looks: Looks) -> None:
         self._policy = policy
         self._folder = header.folder or str(Path.cwd())
-        # What is in the bundle as it was then, answers what it answered then where a value that it
-        # looks at is missing.
+        # What is in the bundle as it was then, answers what it answered then where a value is
+        # masked, or missing and looked at.
         self._kept = policy.kept if header.bundle_digest == policy.base else frozenset()
         self._loader = loader
         self._looks = looks
@@ -76,6 +76,7 @@ class Rehearsal:
         self._agents: dict[str, list[str]] = {}
         self._counts: dict[str, HookCounts] = {}
         self._own: set[str] = set()
+        self._is_masked = False
         self._plan = policy.material.bundle.mount_plan
 
     def scrub(self, value: Any) -> Any:
@@ -128,6 +129,7 @@ class Rehearsal:
         """Put an event before the hooks, at the time that it happened."""
         host = self._hosts.get(event.session) or await self._open(event)
         self._clock.set(event.time)
+        self._is_masked = bool(event.masked)
         self.stand_ins.turn_to(event, data, left)
         given = {**data, "session_id": event.session}
         run = await host.hooks.dispatch(event.event, given, self._watch)
@@ -205,7 +207,8 @@ class Rehearsal:
                 if len(self._looks.seen) == before:
                     raise
             looked = len(self._looks.seen) > before
-            if looked and (known := self.stand_ins.recall(name, data)) is not None:
+            known = self.stand_ins.recall(name, data) if looked or self._is_masked else None
+            if known is not None:
                 del self._looks.seen[before:]
                 return known
             if looked:

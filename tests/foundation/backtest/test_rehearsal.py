@@ -49,13 +49,14 @@ async def test_a_module_that_stayed_as_it_was_answers_what_it_answered(tmp_path:
     recorder = Recorder(tmp_path)
     recorder.save(row("judge"), modules=[{"module": "hooks-redaction", "config": {}}])
     request = ("provider:request", {"messages": [{"role": "user", "content": "hi"}]})
-    await recorder.record([1], events=[request, request])
+    secret = ("tool:pre", make_call(1, command="echo AKIAIOSFODNN7EXAMPLE"))
+    await recorder.record([1], events=[request, request, secret])
     found = await recorder.backtest()
     assert (found.counts, found.calls["hooks-redaction"] > 2) == ({}, True)
     changed = {"module": "hooks-redaction", "config": {"priority": 5}}
     recorder.save(row("judge"), modules=[changed])
     found = await recorder.backtest()
-    assert found.counts == {"cannot_tell": 2}
+    assert found.counts == {"cannot_tell": 3}
     assert found.unclear[0].key == ("hooks-redaction", "messages", "trails do not repeat it")
 
 
