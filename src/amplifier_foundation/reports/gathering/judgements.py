@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from amplifier_foundation.history import (
@@ -15,7 +16,8 @@ from amplifier_foundation.history.reading import read_answer
 from amplifier_foundation.reports.figures.day import Day
 from amplifier_foundation.reports.figures.excerpt import SHORT, summarize, to_text
 from amplifier_foundation.reports.figures.intervention import Field, Intervention, Kind, compare
-from amplifier_foundation.reports.figures.session import REASON_LENGTH, SessionFigures
+from amplifier_foundation.reports.figures.kept import Open
+from amplifier_foundation.reports.figures.session import MOST_OPEN, REASON_LENGTH, SessionFigures
 
 KERNEL = "(the kernel)"
 
@@ -25,6 +27,7 @@ class Judgements:
 
     def __init__(self, figures: SessionFigures) -> None:
         self._figures = figures
+        self._shadows: Open[tuple[str, str], Intervention] = Open(MOST_OPEN)
 
     def take_event(self, item: RecordedEvent, day: Day) -> None:
         """Take the answers to an event."""
@@ -35,7 +38,7 @@ class Judgements:
 
     def _judge(self, item: RecordedEvent, answer: RecordedAnswer, day: Day) -> None:
         if answer.shadowed:
-            self._add("shadow", item, answer, f"would have answered {answer.shadowed}")
+            self._keep_shadow(item, answer)
         elif answer.unheeded:
             return
         if answer.error is not None:
@@ -48,6 +51,19 @@ class Judgements:
             self._add("change", item, answer, answer.reason, compare(item.data, item.left))
             day.changed += 1
 
+    def _keep_shadow(self, item: RecordedEvent, answer: RecordedAnswer) -> None:
+        """Keep what shadow mode withheld until the record comes that says it in words."""
+        key = (item.session, answer.hook)
+        if (before := self._shadows.pop(key, None)) is not None:
+            self._figures.interventions["shadow"].add(before)
+        words = f"would have answered {answer.shadowed}"
+        self._shadows[key] = _describe(item, "shadow", answer, words)
+
+    def finish(self) -> None:
+        """Take what no record said in words."""
+        for one in self._shadows.values():
+            self._figures.interventions["shadow"].add(one)
+
     def _add(
         self,
         kind: Kind,
@@ -56,20 +72,7 @@ class Judgements:
         reason: str,
         fields: tuple[Field, ...] = (),
     ) -> None:
-        about = _describe_subject(item.event, item.data)
-        self._figures.interventions[kind].add(
-            Intervention(
-                kind,
-                item.time,
-                item.turn,
-                answer.hook,
-                item.event,
-                about,
-                reason[:REASON_LENGTH],
-                fields,
-                answer.timed_out,
-            )
-        )
+        self._figures.interventions[kind].add(_describe(item, kind, answer, reason, fields))
 
     # Questions
 
@@ -89,6 +92,8 @@ class Judgements:
             self._note("injection", item, to_text(body.get("text")))
         elif item.type == "injection_dropped":
             self._note("failure", item, f"its text was not taken: {to_text(body.get('why'))}")
+        elif item.type == "shadowed":
+            self._take_shadow(item)
         elif item.type == "user_message":
             self._note("message", item, to_text(body.get("text")))
         elif item.type == "digest_mismatch":
@@ -109,11 +114,39 @@ class Judgements:
         )
         self._judge(event, answer, day)
 
+    def _take_shadow(self, item: Note) -> None:
+        known = self._shadows.pop((item.session, item.hook), None)
+        words = to_text(item.body.get("would"))[:REASON_LENGTH]
+        if known is None:
+            self._note("shadow", item, words)
+        else:
+            self._figures.interventions["shadow"].add(replace(known, reason=words))
+
     def _note(self, kind: Kind, item: Note, text: str) -> None:
         about = Intervention(
             kind, item.time, item.turn, item.hook or KERNEL, item.event, reason=text[:REASON_LENGTH]
         )
         self._figures.interventions[kind].add(about)
+
+
+def _describe(
+    item: RecordedEvent,
+    kind: Kind,
+    answer: RecordedAnswer,
+    reason: str,
+    fields: tuple[Field, ...] = (),
+) -> Intervention:
+    return Intervention(
+        kind,
+        item.time,
+        item.turn,
+        answer.hook,
+        item.event,
+        _describe_subject(item.event, item.data),
+        reason[:REASON_LENGTH],
+        fields,
+        answer.timed_out,
+    )
 
 
 def _describe_subject(event: str, data: Mapping[str, Any]) -> str:

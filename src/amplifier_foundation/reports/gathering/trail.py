@@ -36,6 +36,7 @@ def gather_items(figures: SessionFigures, items: Iterable[Item], period: Period)
         _count(item, figures)
         _take(item, actions, judgements, figures.days.take(item.time[:10]))
     actions.finish()
+    judgements.finish()
     _add_counts(figures, counters)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from amplifier_foundation.reports.figures.session import SessionFigures
 from amplifier_foundation.reports.figures.step import Call, Outcome, Said, Turn
+from amplifier_foundation.reports.telling.approvals import name_decider
 from amplifier_foundation.reports.telling.document import (
     Block,
     Code,
@@ -114,7 +115,7 @@ def _tell_call(call: Call) -> Iterator[Block]:
 
 
 def _explain(call: Call) -> Parts:
-    by: Parts = (" by ", Code(call.by)) if call.by else ()
+    by: Parts = (" by ", *name_decider(call.by)) if call.by else ()
     reason: Parts = (": ", Quoted(call.reason)) if call.reason else ()
     return (_WORDS.get(call.outcome, call.outcome).capitalize(), *by, *reason)
 

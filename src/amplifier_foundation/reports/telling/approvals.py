@@ -83,13 +83,18 @@ def _tell_question(one: Question) -> Block:
     return Card(tuple(blocks), tone)
 
 
+def name_decider(by: str) -> Parts:
+    """A person, or the rule that decided in their place."""
+    return ("the rule ", Code(by.removeprefix("rule:"))) if by.startswith("rule:") else (Code(by),)
+
+
 def _list_facts(one: Question) -> Iterator[tuple[str, Parts]]:
     yield "Asked", (format_clock(one.asked),)
     if one.decided and one.outcome != "remembered":
         waited = f", after {format_seconds(one.waited)}" if one.waited is not None else ""
         yield "Decided", (f"{format_clock(one.decided)}{waited}",)
     if one.by:
-        yield "By", (Code(one.by),)
+        yield "By", name_decider(one.by)
     if one.how:
         yield "How", (_HOW[one.how],) if one.how in _HOW else (Code(one.how),)
     if one.decision:

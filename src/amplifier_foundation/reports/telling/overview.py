@@ -32,6 +32,7 @@ from amplifier_foundation.reports.telling.words import (
     format_count,
     format_money,
     format_seconds,
+    format_times,
     join_words,
     list_counts,
     shorten_id,
@@ -64,7 +65,7 @@ def _tell_work(totals: Totals) -> Iterator[Inline]:
         yield from (", " if index else " in ", "others" if folder == "others" else Code(folder))
     calls = totals.calls.total()
     yield f". In {format_count(totals.turns, 'turn')}, agents called tools "
-    yield f"{format_count(calls, 'time')}"
+    yield format_times(calls)
     for index, (name, count) in enumerate(list_counts(totals.tools)):
         yield from (", " if index else ": ", Code(name), f" {count:,}")
     yield "."

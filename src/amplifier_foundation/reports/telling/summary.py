@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from amplifier_foundation.reports.figures.intervention import Intervention
 from amplifier_foundation.reports.figures.moment import measure
 from amplifier_foundation.reports.figures.session import SessionFigures
+from amplifier_foundation.reports.telling.approvals import name_decider
 from amplifier_foundation.reports.telling.document import (
     Block,
     Bullets,
@@ -26,6 +27,7 @@ from amplifier_foundation.reports.telling.words import (
     format_count,
     format_money,
     format_seconds,
+    format_times,
     join_words,
     list_counts,
 )
@@ -74,8 +76,16 @@ def _tell_place(session: SessionFigures) -> Iterator[Inline]:
             else ("It continued an earlier one. ")
         )
     yield from _tell_ending(session)
-    if header.shadow:
-        yield Marked(" Hooks were in shadow mode: they were asked, and had no effect.", "warn")
+    yield from _tell_limits(session)
+
+
+def _tell_limits(session: SessionFigures) -> Iterator[Inline]:
+    """What a reader must know before the figures."""
+    if session.header.shadow:
+        yield " "
+        yield Marked("Hooks were in shadow mode: they were asked, and had no effect.", "warn")
+    if session.header.level == "decisions":
+        yield " Its trail has decisions alone, so what is told of turns and calls is not complete."
 
 
 def _tell_ending(session: SessionFigures) -> Iterator[Inline]:
@@ -92,7 +102,7 @@ def _tell_work(session: SessionFigures) -> Iterator[Inline]:
     if not calls:
         yield "no tools"
     else:
-        yield f"tools {format_count(calls, 'time')}: "
+        yield f"tools {format_times(calls)}: "
         for index, (name, count) in enumerate(list_counts(session.tools)):
             yield from (", " if index else "", Code(name), f" {count:,}")
     yield ". "
@@ -172,8 +182,11 @@ def _list_points(session: SessionFigures) -> Iterator[Parts]:
     for one in [*kept["change"]][:_EXAMPLES]:
         yield (Marked("Changed", "note"), " by ", Code(one.hook), ": ", *_describe(one))
     if failures := kept["failure"].count:
-        words = format_count(failures, "time")
+        words = format_times(failures)
         yield (Marked("Failed", "warn"), f": hooks failed {words}; see below.")
+    if shadows := kept["shadow"].count:
+        words = f": hooks would have intervened {format_times(shadows)}; see below."
+        yield (Marked("Shadow mode", "note"), words)
 
 
 def _describe(one: Intervention) -> Parts:
@@ -185,7 +198,7 @@ def _list_questions(session: SessionFigures) -> Iterator[Parts]:
     notable = [one for one in session.questions.kept if one.outcome != "remembered"]
     for one in notable[:_EXAMPLES]:
         first = one.prompt.text.strip().split("\n", 1)[0]
-        who: Parts = (" by ", Code(one.by)) if one.by else ()
+        who: Parts = (" by ", *name_decider(one.by)) if one.by else ()
         yield (
             Marked("Asked", "warn"),
             " by ",

@@ -26,6 +26,25 @@ def test_denials_changes_failures_and_shadows_are_kept_with_their_reasons() -> N
     assert len(session.denying) == 1
 
 
+def test_what_shadow_mode_withheld_is_told_once_and_in_words() -> None:
+    """With what it was about from the event, and the words from the record behind it."""
+    would = {"action": "deny", "would": "would have denied the call: no"}
+    session = gather(
+        call(1, "Bash", {"command": "rm"}, answer("d", shadowed="deny")),
+        note(1, "shadowed", would, hook="d", event="tool:pre"),
+        call(2, "Bash", {"command": "ls"}, answer("d", shadowed="deny")),
+        call(3, "Bash", {"command": "ps"}, answer("d", shadowed="deny")),
+        note(4, "shadowed", would, hook="other", event="tool:pre"),
+    )
+    found = [(one.about, one.reason) for one in session.interventions["shadow"]]
+    assert found == [
+        ("Bash rm", "would have denied the call: no"),
+        ("Bash ls", "would have answered deny"),
+        ("", "would have denied the call: no"),
+        ("Bash ps", "would have answered deny"),
+    ]
+
+
 def test_a_guard_that_fails_both_failed_and_denied() -> None:
     """Whoever looks for denials finds it, and whoever looks for failures."""
     session = gather(call(1, "Bash", {}, answer("guard", "deny", error="boom")))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_foundation.reports.telling.approvals import tell_approvals
+from amplifier_foundation.reports.telling.approvals import name_decider, tell_approvals
+from amplifier_foundation.reports.telling.document import Code
 from tests.foundation.reports.reading import read_words
 from tests.foundation.reports.stories import ask, decide, gather
 
@@ -34,6 +35,12 @@ def test_a_way_of_deciding_that_is_not_known_is_shown() -> None:
     assert "How\noracle" in read_words(
         tell_approvals(gather(ask(1), decide(2, True, how="oracle")))
     )
+
+
+def test_a_rule_that_decided_is_named() -> None:
+    """By its name, and as a rule."""
+    assert name_decider("rule:deny") == ("the rule ", Code("deny"))
+    assert name_decider("ann") == (Code("ann"),)
 
 
 def test_without_questions_it_says_so() -> None:

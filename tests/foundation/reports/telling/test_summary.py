@@ -39,7 +39,7 @@ def test_the_summary_says_who_when_where_and_how_it_ended() -> None:
     words = summarize(session)
     assert "ran on 15 November 2026 from 09:00:01 to 09:00:11 UTC (10 s) in /home/ann" in words
     assert "with the bundle shop from amplifier.yaml. It ended as planned." in words
-    assert "In 1 turn, the agent called tools 2 times: Bash 1, Write 1." in words
+    assert "In 1 turn, the agent called tools twice: Bash 1, Write 1." in words
     assert "Of these calls, 1 succeeded and 1 was denied by a hook." in words
     assert "Models used: claude-sonnet-4; 1,000,000 tokens, about $3.00." in words
 
@@ -74,7 +74,18 @@ def test_shadow_mode_stands_at_the_top() -> None:
     assert "shadow mode" in summarize(gather(prompt(1, "go"), shadow=True))
 
 
+def test_a_trail_with_decisions_alone_says_so_at_the_top() -> None:
+    """Its figures of calls are too small."""
+    assert "decisions alone" in summarize(gather(prompt(1, "go"), level="decisions"))
+
+
+def test_a_rule_that_decided_is_no_person() -> None:
+    """Nobody takes it for a name."""
+    words = summarize(gather(ask(1), decide(2, False, by="rule:deny")))
+    assert "refused by the rule deny" in words
+
+
 def test_a_failing_hook_is_mentioned() -> None:
     """It guards nothing."""
     failing = call(1, "Bash", {}, answer("guard", error="boom"))
-    assert "hooks failed 1 time" in summarize(gather(failing))
+    assert "hooks failed once" in summarize(gather(failing))
