@@ -15,6 +15,7 @@ from amplifier_foundation.replay import Difference, Replay
 
 _LONGEST = 600
 """Characters of one value; the rest is in --json."""
+_MOST_DOUBTS = 5
 _NARROW = 70
 """Columns below which the two ways stand below one another."""
 
@@ -46,14 +47,20 @@ def _print_remarks(found: Replay) -> None:
         print_wrapped(
             0, ("warn", "! "), "The recording breaks off: its process ended without a word."
         )
-    for doubt in found.totals.doubtful:
-        print_wrapped(0, ("warn", "! "), f"not compared fully: {escape(doubt)}")
+    _print_doubts(found.totals.doubtful)
     for module, why in found.not_run.items():
         text = f"{module} did not run, because {why}: what it had answered stands for it."
         print_wrapped(0, ("dim", "· "), ("dim", escape(text)))
     if not found.walled:
         text = "This machine has no sandbox: hooks of your own could have written and sent."
         print_wrapped(0, ("warn", "! "), text)
+
+
+def _print_doubts(doubtful: list[str]) -> None:
+    for doubt in doubtful[:_MOST_DOUBTS]:
+        print_wrapped(0, ("warn", "! "), f"not compared fully: {escape(doubt)}")
+    if (more := len(doubtful) - _MOST_DOUBTS) > 0:
+        print_wrapped(0, ("warn", "! "), f"and {more} more records; --json lists all of them")
 
 
 def _print_difference(difference: Difference) -> None:

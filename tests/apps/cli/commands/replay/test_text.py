@@ -69,6 +69,14 @@ def test_a_session_that_is_the_same_takes_one_line(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "✓ identical: 1 event, 0 calls, 0 questions\n"
 
 
+def test_only_some_of_many_doubts_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """And how many more there are."""
+    print_replay(Replay("abc", (), Totals(doubts={number: "x" for number in range(8)})))
+    shown = capsys.readouterr().out
+    assert shown.count("not compared fully") == 5
+    assert "and 3 more records; --json" in shown
+
+
 def test_programs_get_everything(capsys: pytest.CaptureFixture[str]) -> None:
     """In a form with a version."""
     print_json(FOUND)
