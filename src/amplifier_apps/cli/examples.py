@@ -14,6 +14,12 @@ EXAMPLES = {
         """hooks trace --tool Bash --input '{"command": "rm -rf build"}'""",
         "hooks trace --event session:start",
     ),
+    "hooks stats": (
+        "hooks stats",
+        "hooks stats --since 2026-11-01 --json",
+        "hooks stats --shadow",
+        "hooks stats --live",
+    ),
     "hooks test": (
         "hooks test hooks/first_hook.py",
         "hooks test hooks/first_hook.py --watch",

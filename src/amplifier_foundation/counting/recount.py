@@ -50,7 +50,8 @@ class Recount:
         self._resolved: dict[str, int] = {}
         self._told: dict[str, int] = {}
         self._running: set[str] = set()
-        self._sparse = False
+        self.sparse = False
+        """Whether the trail that is being read has decisions only."""
 
     def take(self, item: Item) -> None:
         """Count what one item tells."""
@@ -70,10 +71,10 @@ class Recount:
         self.trails += 1
         for name in self._here:
             self.registered[name] = self.registered.get(name, 0) + 1
-        if self._sparse:
+        if self.sparse:
             self._add_told_calls()
         self._here, self._resolved, self._told, self._running = set(), {}, {}, set()
-        self._sparse = False
+        self.sparse = False
 
     def _add_told_calls(self) -> None:
         for name, told in self._told.items():
@@ -115,7 +116,7 @@ class Recount:
             tokens = item.body.get("tokens")
             self.find(item.hook).injected_tokens += tokens if type(tokens) is int else 0
         elif item.type == "log_opened":
-            self._sparse = self._sparse or item.body.get("level") == "decisions"
+            self.sparse = self.sparse or item.body.get("level") == "decisions"
         elif item.type == "session_started":
             self._running.add(item.session)
         elif item.type == "session_ended":
@@ -126,9 +127,9 @@ class Recount:
 
     def _take_decision(self, item: Note) -> None:
         if item.type == "action_resolved":
-            self._sparse = True
+            self.sparse = True
             self._count_resolved(item)
-        elif item.type == "shadowed" and self._sparse:
+        elif item.type == "shadowed" and self.sparse:
             action = str(item.body.get("action"))
             self.find(item.hook).count_answer(action, shadowed=True, unheeded=False)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from amplifier_foundation.hooks.backup.config import DIRECTORY, NAME, Config
 from amplifier_foundation.hooks.backup.hook import mount
+from amplifier_foundation.hooks.backup.restorations import Restoration, list_restorations
 from amplifier_foundation.hooks.backup.store import (
     Backup,
     BackupError,
@@ -27,9 +28,11 @@ __all__ = [
     "BackupError",
     "Config",
     "Limits",
+    "Restoration",
     "find_backup",
     "find_surplus",
     "list_backups",
+    "list_restorations",
     "locate_store",
     "mount",
     "restore",

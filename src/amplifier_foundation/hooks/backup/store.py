@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import AmplifierError
+from amplifier_foundation.hooks.backup.restorations import note_restoration
 from amplifier_foundation.machine.files import replace_file, write_new_file
 from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.policy.paths import is_within, resolve
@@ -149,6 +150,9 @@ def restore(
     save(backup_dir, target, tool="restore", session_id="", max_file_bytes=_measure_file(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, data, mode=backup.mode & 0o777)
+    if to is None:
+        facts = (backup.path, backup.id, backup.created, backup.session_id)
+        note_restoration(backup_dir, *facts)
     return target
 
 

@@ -12,6 +12,7 @@ import click
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.hooks.backtest import backtest
+from amplifier_apps.cli.commands.hooks.stats import stats
 from amplifier_apps.cli.commands.hooks.testing import try_hooks
 from amplifier_apps.cli.commands.hooks.trusted_bundle import load_material
 from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
@@ -36,6 +37,7 @@ def hooks() -> None:
 
 
 hooks.add_command(backtest)
+hooks.add_command(stats)
 hooks.add_command(try_hooks)
 
 
