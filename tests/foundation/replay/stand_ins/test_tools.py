@@ -14,6 +14,7 @@ from amplifier_foundation.replay.stand_ins.tools import (
     RecordedTool,
     list_told,
     list_tools,
+    mount_recorded,
 )
 from tests.foundation.replay.items import call, event
 from tests.foundation.replay.test_recording import make
@@ -66,6 +67,24 @@ async def test_a_call_that_was_not_made_has_no_result() -> None:
     tool, _ = open_tool(*ITEMS)
     current_call.set(None)
     assert "no result of this call" in str((await tool.execute({})).error)
+
+
+async def test_the_list_of_steps_is_kept_where_hooks_read_it() -> None:
+    """And its tool stands where it stood."""
+    items = [
+        call("started", 2),
+        call("finished", 3, outcome="returned"),
+        event("tool:post", 4, tool_call_id="c", tool_result={"success": True, "output": "as then"}),
+    ]
+    playback = Playback(make(*items))
+    playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
+    host: Any = TestCoordinator(session_id="s")
+    await mount_recorded(host, ["Read", "Todo", "Bash"], playback, Outcomes(playback.recording))
+    assert list(host.get("tools")) == ["Read", "Todo", "Bash"]
+    current_call.set(items[0])  # type: ignore[arg-type]
+    result = await host.get("tools")["Todo"].execute({"todos": [{"content": "test it"}]})
+    assert result.output == "as then"
+    assert host.todo_state[0]["content"] == "test it"
 
 
 def test_tools_are_those_that_the_session_had() -> None:

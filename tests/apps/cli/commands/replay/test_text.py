@@ -71,7 +71,7 @@ def test_a_session_that_is_the_same_takes_one_line(capsys: pytest.CaptureFixture
 
 def test_only_some_of_many_doubts_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """And how many more there are."""
-    print_replay(Replay("abc", (), Totals(doubts={number: "x" for number in range(8)})))
+    print_replay(Replay("abc", (), Totals(doubts=dict.fromkeys(range(8), "x"))))
     shown = capsys.readouterr().out
     assert shown.count("not compared fully") == 5
     assert "and 3 more records; --json" in shown
