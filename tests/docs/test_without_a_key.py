@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.apps.cli.conftest import home as home
+from tests.apps.cli.program import run_amplifier
 from tests.docs.blocks import FENCE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "without-a-key.md").read_text(encoding="utf-8")
@@ -66,12 +69,23 @@ def serve(environment: dict[str, str]) -> Iterator[str]:
             server.terminate()
 
 
-def test_a_first_session_needs_no_key(environment: dict[str, str]) -> None:
+def run_lines(commands: str) -> str:
+    """What the lines of a block print, each started without a terminal."""
+    shown = ""
+    for line in commands.splitlines():
+        name, *arguments = shlex.split(line)
+        done = run_amplifier(*arguments)
+        assert (name, done.code) == ("amplifier", 0), done.output
+        shown += done.output
+    return shown
+
+
+def test_a_first_session_needs_no_key(home: Path) -> None:
     """One call is denied by the hook that was written, one is asked about, all is on record."""
-    shown = run_block(OFFLINE, environment)
+    shown = run_lines(OFFLINE)
     assert "✗ denied by first_hook" in shown
     assert "? hooks-production-guard asks: " in shown
-    assert "deny" in run_block(TRACE, environment)
+    assert "⇒ deny" in run_lines(TRACE)
 
 
 @pytest.mark.slow
