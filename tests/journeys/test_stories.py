@@ -160,5 +160,6 @@ async def test_session_statistics_are_told_at_the_end(tmp_path: Path) -> None:
     ((_, end),) = heard.get_events("session:end")
     assert end["reason"] == "complete"
     counted = {"total_messages": 4, "tool_invocations": 1, "total_tokens": 30}
+    assert end["stats"].pop("hooks")["heard"]["answers"] == {"continue": 15}
     assert end["stats"] == {**counted, "hook_failures": 0}
     assert end["duration_ms"] >= 0
