@@ -46,12 +46,17 @@ _EXAMPLES = 3
 
 def tell_summary(session: SessionFigures) -> Iterator[Block]:
     """The sentences at the top of a chapter, and the figures that matter."""
+    verdict = Paragraph(describe_verdict(session.proof))
+    is_doubtful = session.proof.verdict in ("tampered", "unreadable")
+    if is_doubtful:
+        yield verdict
     yield Paragraph(tuple(_tell_place(session)))
     yield Paragraph(tuple(_tell_work(session)))
     yield Tiles(tuple(_list_tiles(session)))
     if points := tuple(_list_points(session)):
         yield Bullets(points)
-    yield Paragraph(describe_verdict(session.proof))
+    if not is_doubtful:
+        yield verdict
 
 
 def _tell_place(session: SessionFigures) -> Iterator[Inline]:

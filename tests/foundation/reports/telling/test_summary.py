@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_audit import Report
+from amplifier_foundation.reports.figures.proof import Proof
 from amplifier_foundation.reports.figures.session import SessionFigures
 from amplifier_foundation.reports.telling.summary import tell_summary
 from tests.foundation.reports.reading import read_words
@@ -83,6 +85,14 @@ def test_a_rule_that_decided_is_no_person() -> None:
     """Nobody takes it for a name."""
     words = summarize(gather(ask(1), decide(2, False, by="rule:deny")))
     assert "refused by the rule deny" in words
+
+
+def test_a_trail_that_cannot_be_relied_on_is_said_before_everything_else() -> None:
+    """Whatever follows may be made up."""
+    doubtful, fine = gather(prompt(1, "go")), gather(prompt(1, "go"))
+    fine.proof = Proof(Report("consistent", "log", 0, 1))
+    assert summarize(doubtful).startswith("The trail could not be verified.")
+    assert summarize(fine).startswith("The session")
 
 
 def test_a_failing_hook_is_mentioned() -> None:
