@@ -13,6 +13,7 @@ from amplifier_core.errors import AmplifierError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle, bundle_from_plan, load_bundle
 from amplifier_foundation.history.acting import ACTING
+from amplifier_foundation.session.origin import digest_hooks
 from amplifier_foundation.trust.entry_files import find_source
 from amplifier_foundation.trust.material import Material, collect_material
 
@@ -84,7 +85,7 @@ class Policy:
     acting: Mapping[str, str]
     """The modules that are not run, each with the reason."""
     base: str
-    """The digest of the bundle before anything was added or replaced."""
+    """The digest of the bundle's hooks before anything was added or replaced."""
     kept: frozenset[str]
     """The installed modules that are in the bundle exactly so, with these options."""
 
@@ -125,7 +126,7 @@ def make_policy(
             for name, hooks in agents.items()
         },
         acting=acting,
-        base=bundle.digest,
+        base=digest_hooks(bundle),
         kept=frozenset(one.module for one in entries if one in before and one.source is None),
     )
 

@@ -59,7 +59,7 @@ class Rehearsal:
         self._folder = header.folder or str(Path.cwd())
         # What is in the bundle as it was then, answers what it answered then where a value is
         # masked, or missing and looked at.
-        self._kept = policy.kept if header.bundle_digest == policy.base else frozenset()
+        self._kept = policy.kept if header.hooks_digest == policy.base else frozenset()
         self._loader = loader
         self._looks = looks
         self._watch = _Onlooker(self._looks)

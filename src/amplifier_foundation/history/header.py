@@ -25,6 +25,8 @@ class Header:
     bundle: str = ""
     bundle_file: str = ""
     bundle_digest: str = ""
+    hooks_digest: str = ""
+    """Of the hooks in it; empty in older trails."""
     level: str = "normal"
     values: str = "inline"
     shadow: bool = False
@@ -57,5 +59,6 @@ def _take_note(header: Header, type: str, body: Mapping[str, Any]) -> None:
         header.bundle = str(body.get("bundle") or "")
         header.bundle_file = str(body.get("file") or "")
         header.bundle_digest = str(body.get("digest") or "")
+        header.hooks_digest = str(body.get("hooks_digest") or "")
     elif type == "session_started":
         header.shadow = body.get("shadow") is True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files as list_resources
@@ -42,7 +44,16 @@ def _name_file(bundle: Bundle) -> str:
 def record_origin(session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
     """Say in the trail of a session where it comes from, so that the trail can be found again."""
     origin = find_origin(bundle, folder)
-    session.coordinator.trail.write(TYPE, {**asdict(origin), "digest": bundle.digest})
+    digests = {"digest": bundle.digest, "hooks_digest": digest_hooks(bundle)}
+    session.coordinator.trail.write(TYPE, {**asdict(origin), **digests})
+
+
+def digest_hooks(bundle: Bundle) -> str:
+    """Of the hooks that a bundle asks for and their options, whatever else is in it."""
+    plan = bundle.mount_plan
+    agents = {name: agent.get("hooks") for name, agent in plan["agents"].items()}
+    text = json.dumps([plan["hooks"], agents], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_origin(log: Path) -> Origin | None:

@@ -27,6 +27,7 @@ from amplifier_foundation.backtest import (
     load_policy,
 )
 from amplifier_foundation.history import select_trails
+from amplifier_foundation.session.origin import digest_hooks
 
 Events = Sequence[tuple[str, dict[str, Any]]]
 Row = dict[str, Any]
@@ -155,8 +156,8 @@ class Recorder:
             audit=log,
             session_id=session,
         )
-        digest = load_bundle(project_dir=self.folder).digest
-        host.trail.write("bundle_loaded", {"folder": str(self.folder), "digest": digest})
+        digest = digest_hooks(load_bundle(project_dir=self.folder))
+        host.trail.write("bundle_loaded", {"folder": str(self.folder), "hooks_digest": digest})
         register_rows(host.hooks, own)
         host.register_capability("session.working_dir", str(self.folder))
         mounting = Mounting(host, self._loader)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplifier_foundation.history import read_header
+from amplifier_foundation.session.origin import digest_hooks
 from tests.support.project import Project, script
 
 
@@ -21,5 +22,6 @@ async def test_a_header_says_whose_session_it_is(project: Project, tmp_path: Pat
     assert header.bundle_file == str(project.folder / "amplifier.yaml")
     assert (header.level, header.values, header.shadow) == ("normal", "inline", False)
     assert header.bundle_digest == bundle.digest
+    assert header.hooks_digest == digest_hooks(bundle)
     assert "hooks-datetime" in {one.module for one in header.hooks.values()}
     assert header.started < "9"

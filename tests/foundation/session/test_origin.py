@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_audit import AuditLog
 from amplifier_foundation import load_bundle, open_session
-from amplifier_foundation.session.origin import Origin, find_origin, read_origin
+from amplifier_foundation.session.origin import Origin, digest_hooks, find_origin, read_origin
 
 BUNDLE = """
 name: mine
@@ -42,6 +42,15 @@ async def test_the_packaged_bundle_alone_has_no_file(folder: Path) -> None:
     """Wherever it is installed."""
     (folder / "amplifier.yaml").unlink()
     assert find_origin(load_bundle(project_dir=folder), folder).file == ""
+
+
+def test_the_digest_of_hooks_is_of_nothing_else(folder: Path) -> None:
+    """Another model is another bundle with the same hooks."""
+    bundle = load_bundle(project_dir=folder)
+    other = bundle.changed(lambda plan: {**plan, "providers": []})
+    assert (other.digest != bundle.digest, digest_hooks(other)) == (True, digest_hooks(bundle))
+    fewer = bundle.changed(lambda plan: {**plan, "hooks": plan["hooks"][1:]})
+    assert digest_hooks(fewer) != digest_hooks(bundle)
 
 
 async def test_a_trail_that_does_not_say_it_has_no_origin(tmp_path: Path) -> None:
