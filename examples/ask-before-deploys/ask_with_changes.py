@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core import HookResult, hook
-from amplifier_foundation.bash.harmless import is_harmless
-from amplifier_foundation.bash.unwrap import list_all_commands
+from amplifier_foundation.bash import is_harmless, list_all_commands
 from amplifier_foundation.machine.process import run_command
 
 

@@ -13,6 +13,7 @@ from amplifier_foundation.bash.danger import (
 )
 from amplifier_foundation.bash.directories import Directories, list_directories
 from amplifier_foundation.bash.harmless import is_harmless
+from amplifier_foundation.bash.inner.shells import find_script_run
 from amplifier_foundation.bash.pattern import CommandPattern
 from amplifier_foundation.bash.place import Place
 from amplifier_foundation.bash.script import Script, parse_script
@@ -35,6 +36,7 @@ __all__ = [
     "Word",
     "ensure_available",
     "find_dangers",
+    "find_script_run",
     "find_unlisted",
     "is_harmless",
     "list_all_commands",

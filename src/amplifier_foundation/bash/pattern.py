@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import dropwhile
 
 from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.inner.shells import find_script_run
 from amplifier_foundation.bash.word import Word
 
 USUAL_PLACES = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
@@ -43,7 +44,11 @@ class CommandPattern:
         return cls(tuple(name.casefold() for name in words[0]), flags, arguments, words[0])
 
     def matches(self, command: Command) -> bool:
-        """Whether the command is one of these."""
+        """Whether the command is one of these, or a shell that runs one: `bash deploy.sh`."""
+        script = find_script_run(command)
+        return self._fits(command) or (script is not None and self._fits(script))
+
+    def _fits(self, command: Command) -> bool:
         named = self.matches_name(command.name) or self.matches_name(command.program)
         if not named:
             return False
@@ -70,7 +75,7 @@ class CommandPattern:
         The arguments are the first words. Where the last one is a glob, so are all that follow:
         `rm out/*` covers `rm out/a out/b`, but neither `rm out/a ../b` nor `rm out/../b`.
         """
-        if not self.matches(command):
+        if not self._fits(command):
             return False
         wanted = list(self.arguments)
         if wanted and any(_WILDCARD.search(glob) for glob in wanted[-1]):

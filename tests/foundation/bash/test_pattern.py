@@ -91,6 +91,27 @@ def test_what_a_pattern_permits_is_surely_that(pattern: str, source: str, permit
 
 
 @pytest.mark.parametrize(
+    ("pattern", "source", "matches"),
+    [
+        ("deploy.sh", "bash deploy.sh", True),
+        ("deploy.sh eu", "sh -ex ./bin/deploy.sh now eu", True),
+        ("deploy.sh", ". deploy.sh", True),
+        ("deploy.sh", "bash other.sh deploy.sh", False),
+        ("deploy.sh", "bash -c ls deploy.sh", False),
+        ("deploy.sh us", "bash deploy.sh eu", False),
+    ],
+)
+def test_a_script_is_the_same_script_when_a_shell_runs_it(
+    pattern: str, source: str, matches: bool
+) -> None:
+    """Who forbids a script forbids it however it is started; who allows it allows it by itself."""
+    read = CommandPattern.read(pattern)
+    assert read.matches(read_command(source)) is matches
+    assert not read.permits(read_command(source))
+    assert not read.covers(read_command(source))
+
+
+@pytest.mark.parametrize(
     ("pattern", "source", "covers"),
     [
         ("make", "make test deploy", True),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.inner.prefixes import create_inner
 from amplifier_foundation.bash.inner.text import parse_inner
 from amplifier_foundation.bash.script import Script
-from amplifier_foundation.bash.word import Word, split_names
+from amplifier_foundation.bash.word import Word, create_literal, split_names
 
 SHELLS = split_names("sh bash dash zsh ksh mksh ash fish rbash tcsh csh")
 _STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
@@ -58,6 +59,17 @@ def read_invocation(command: Command) -> Invocation:
 
 def _doubt_first(word: Word) -> str:
     return f"{word.raw} may be an option, or several words" if _may_be_option(word) else ""
+
+
+def find_script_run(command: Command) -> Command | None:
+    """`bash deploy.sh eu` and `. deploy.sh eu` as `deploy.sh eu`; None if no file is named."""
+    if command.name in {"source", "."}:
+        words = command.words[command.words[:1] == (create_literal("--"),) :]
+    elif command.name in SHELLS and read_invocation(command).script_file is not None:
+        words = read_invocation(command).rest
+    else:
+        return None
+    return create_inner(command, list(words)) if words else None
 
 
 def unwrap_shell(command: Command, owner: str) -> Script:

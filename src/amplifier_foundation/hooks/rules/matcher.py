@@ -10,6 +10,7 @@ from amplifier_foundation.bash import (
     CommandPattern,
     Script,
     ensure_available,
+    find_script_run,
     is_harmless,
 )
 from amplifier_foundation.hooks.rules.condition import Condition
@@ -120,7 +121,9 @@ class _CommandTest:
         """Whether running it might show that the rule is about it."""
         if command.program is None:
             return True
-        named = any(pattern.matches_name(command.name) for pattern in self._patterns)
+        script = find_script_run(command)
+        names = (command.name, None if script is None else script.name)
+        named = any(pattern.matches_name(name) for pattern in self._patterns for name in names)
         return named and not command.certain
 
 

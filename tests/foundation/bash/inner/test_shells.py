@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.bash.inner.shells import SHELLS, unwrap_shell
+from amplifier_foundation.bash.inner.shells import SHELLS, find_script_run, unwrap_shell
 from amplifier_foundation.bash.script import Script, parse_script
 
 
@@ -76,3 +76,28 @@ def test_a_here_document_that_is_changed_on_the_way_is_not_trusted() -> None:
 def test_a_script_file_is_a_program_like_any_other(source: str) -> None:
     """Nothing to open, nothing in doubt."""
     assert unwrap(source) == Script(())
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("bash deploy.sh eu", "deploy.sh eu"),
+        ("sh -ex -o pipefail ./deploy.sh", "./deploy.sh"),
+        ("zsh -- deploy.sh", "deploy.sh"),
+        (". deploy.sh eu", "deploy.sh eu"),
+        ("source -- deploy.sh", "deploy.sh"),
+        ("source", None),
+        ("bash", None),
+        ("bash -c deploy.sh", None),
+        ("bash -s deploy.sh", None),
+        ("bash /dev/stdin deploy.sh", None),
+        ("python deploy.sh", None),
+    ],
+)
+def test_the_script_that_a_shell_runs_is_a_command_of_its_own(
+    source: str, text: str | None
+) -> None:
+    """With its arguments, and without those of the shell."""
+    [command] = parse_script(source).commands
+    script = find_script_run(command)
+    assert (None if script is None else script.text) == text

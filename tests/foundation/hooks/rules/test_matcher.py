@@ -208,6 +208,21 @@ async def test_an_excepted_command_does_not_except_those_beside_it(
 @pytest.mark.parametrize(
     ("command", "action"),
     [
+        ("bash deploy.sh live", "deny"),
+        (". ./deploy.sh live", "deny"),
+        ("bash deploy.sh $WHERE", "ask_user"),
+        ("bash deploy.sh staging", "continue"),
+    ],
+)
+async def test_a_script_is_known_behind_a_shell(tmp_path: Path, command: str, action: str) -> None:
+    """A rule about it would otherwise be a matter of how it is started."""
+    rules = [{"command": "deploy.sh live", **DENY}]
+    assert (await answer(tmp_path, rules, "Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
         ("rm out/a", "continue"),
         ("rm -rf out/a out/b", "continue"),
         ("rm out/a ../b", "deny"),
