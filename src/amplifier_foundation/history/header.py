@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from amplifier_audit.files.log_files import open_readable
 from amplifier_foundation.history.reading import read_items
 from amplifier_foundation.history.recorded import Note, RecordedEvent, RecordedHook
 from amplifier_foundation.session.origin import TYPE
+
+_LOOK = 2_000
+"""So many records are looked at: a trail without turns may be larger than the memory."""
 
 
 @dataclass(slots=True)
@@ -35,9 +39,9 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Read a trail up to its first turn."""
+    """Read a trail up to its first turn; programs that drive hooks themselves may have none."""
     header = Header(path)
-    for item in read_items(read_records(open_readable(path))):
+    for item in islice(read_items(read_records(open_readable(path))), _LOOK):
         if isinstance(item, RecordedHook):
             header.hooks[item.id] = item
             continue

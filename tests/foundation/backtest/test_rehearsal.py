@@ -60,6 +60,28 @@ async def test_a_module_that_stayed_as_it_was_answers_what_it_answered(tmp_path:
     assert found.unclear[0].key == ("hooks-redaction", "messages", "trails do not repeat it")
 
 
+async def test_shadow_mode_is_part_of_a_policy(tmp_path: Path) -> None:
+    """What a hook would do when its shadow ends is what a backtest is good for."""
+    recorder = Recorder(tmp_path)
+    table = {"module": "table", "source": "./table.py", "config": {"rows": [row("new", n1="deny")]}}
+    recorder.save(row("judge", n2="deny"), modules=[{**table, "name": "new", "mode": "shadow"}])
+    await recorder.record([1, 2])
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge", n2="deny"), modules=[{**table, "name": "new"}])
+    assert (await recorder.backtest()).hooks == {"new": {"newly_denied": 1}}
+
+
+async def test_a_session_in_which_no_answer_had_an_effect_is_judged_so(tmp_path: Path) -> None:
+    """Until the policy is enforced."""
+    recorder = Recorder(tmp_path)
+    session = {**recorder.plan["session"], "evaluate_only": True}
+    recorder.save(row("judge", n1="deny", n2="modify"), session=session)
+    await recorder.record([1, 2, 3])
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge", n1="deny", n2="modify"))
+    assert (await recorder.backtest()).counts == {"newly_denied": 1, "changed_input": 1}
+
+
 async def test_rate_limits_go_by_recorded_time(tmp_path: Path) -> None:
     """Calls that were far apart do not meet a limit because they are told again quickly."""
     recorder = Recorder(tmp_path)
