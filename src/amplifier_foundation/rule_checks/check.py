@@ -40,14 +40,19 @@ def check_rules(
     """Find rules that never match, that others shadow or contradict, or that nothing matched."""
     usage = count_usage(groups, trails)
     alone = [finding for group in groups for finding in find_impossible(group)]
-    # What never matches is in nobody's way, and needs no second finding; nor does what is shadowed.
-    dead = {_name_first(one) for one in alone if one.kind in ("never matches", "disabled")}
     conflicts = [*find_conflicts(groups), *find_vain_grants(groups, grants)]
+    found = _leave_repetitions(alone, conflicts, find_unused(usage))
+    return Check(sum(len(group.rules) for group in groups) + len(grants), found, usage)
+
+
+def _leave_repetitions(
+    alone: list[Finding], conflicts: list[Finding], unused: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """What never matches is in nobody's way; that nothing matched it goes without saying."""
+    dead = {_name_first(one) for one in alone if one.kind in ("never matches", "disabled")}
     together = [one for one in conflicts if not dead.intersection(_name_all(one))]
     dead |= {_name_first(one) for one in together if one.kind == "shadowed"}
-    unused = [one for one in find_unused(usage) if _name_first(one) not in dead]
-    count = sum(len(group.rules) for group in groups) + len(grants)
-    return Check(count, (*alone, *together, *unused), usage)
+    return (*alone, *together, *(one for one in unused if _name_first(one) not in dead))
 
 
 def _name_all(finding: Finding) -> Iterable[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from amplifier_audit import verify
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_foundation.history import (
     RecordedApproval,
@@ -65,7 +66,9 @@ class Evidence:
     """All questions of some sessions."""
 
     questions: list[Question] = field(default_factory=list)
-    trails: int = 0
+    trails: list[Path] = field(default_factory=list)
+    tampered: list[Path] = field(default_factory=list)
+    """Trails that were changed after they were written: what they tell is no evidence."""
     since: str = ""
 
 
@@ -73,8 +76,11 @@ def read_evidence(trails: Iterable[Path]) -> Evidence:
     """Read what people were asked in recorded sessions."""
     found = Evidence()
     for trail in trails:
+        if verify(trail).verdict == "tampered":
+            found.tampered.append(trail)
+            continue
         header = read_header(trail)
-        found.trails += 1
+        found.trails.append(trail)
         found.since = min(filter(None, (found.since, header.started)), default="")
         found.questions += _read_trail(trail, header.folder)
     return found

@@ -50,6 +50,8 @@ class Suggestions:
     questions: int
     trails: int
     since: str
+    tampered: tuple[Path, ...] = ()
+    """Trails that were changed after they were written, and were left out."""
 
 
 def suggest_rules(
@@ -64,13 +66,14 @@ def suggest_rules(
     evidence = read_evidence(trails)
     search = _Search(evidence, thresholds or Thresholds(), grants)
     search.run()
-    backtest_proposals(search.proposals, evidence.questions, trails)
+    backtest_proposals(search.proposals, evidence.questions, evidence.trails)
     return Suggestions(
         tuple(search.proposals),
         tuple(search.withheld),
         len(evidence.questions),
-        evidence.trails,
+        len(evidence.trails),
         evidence.since,
+        tuple(evidence.tampered),
     )
 
 

@@ -32,8 +32,8 @@ def test_each_question_has_what_was_said(tmp_path: Path) -> None:
     ]
     assert [one.remembered for one in found.questions] == [0, 0, 0, 0, 0, 1]
     assert {(one.folder, one.session) for one in found.questions} == {(str(tmp_path), "s1")}
-    assert found.trails == 1
-    assert found.since == min(one.time for one in found.questions) or found.since.startswith("20")
+    assert found.trails == [trail.path]
+    assert found.since[:2] == "20"
 
 
 def test_the_same_question_twice_counts_twice(tmp_path: Path) -> None:
@@ -42,6 +42,16 @@ def test_the_same_question_twice_counts_twice(tmp_path: Path) -> None:
         trail.ask("Bash", CALL)
         trail.ask("Bash", CALL, "Deny")
     assert [one.said for one in read_evidence([trail.path]).questions] == ["yes", "no"]
+
+
+def test_a_trail_that_was_changed_is_no_evidence(tmp_path: Path) -> None:
+    """Somebody may have written approvals into it that nobody gave."""
+    with WrittenTrail(tmp_path / "audit", "s1", tmp_path) as trail:
+        trail.ask("Bash", CALL, "Deny")
+    for segment in trail.path.glob("*.jsonl"):
+        segment.write_bytes(segment.read_bytes().replace(b'"Deny"', b'"Allo"'))
+    found = read_evidence([trail.path])
+    assert (found.questions, found.trails, found.tampered) == ([], [], [trail.path])
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def suggestions_to_dict(found: Suggestions) -> dict[str, Any]:
         "questions": found.questions,
         "sessions": found.trails,
         "since": found.since,
+        "tampered": list(map(str, found.tampered)),
         "proposals": [
             {**asdict(one), "backtest": _backtest_to_dict(one)} for one in found.proposals
         ],
@@ -48,6 +49,9 @@ def print_suggestions(found: Suggestions, file: Path | None = None) -> None:
         print_wrapped(2, ("dim", "· "), f"{call}: {escape(one.reason)}")
     if found.proposals or found.withheld:
         print_line("")
+    for path in found.tampered:
+        reason = "was changed after it was written, and is no evidence"
+        print_wrapped(0, ("bad", "✗ "), f"The trail {escape(str(path))} {reason}")
     _print_sum(found, file)
 
 

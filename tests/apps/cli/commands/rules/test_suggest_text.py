@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,12 @@ def test_nothing_to_suggest_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         capsys.readouterr().out
         == "Nothing to suggest from 12 questions of 3 sessions since 2026-11-01.\n"
     )
+
+
+def test_trails_that_were_changed_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever looks for evidence should know."""
+    print_suggestions(replace(make_suggestions(), tampered=(Path("/trails/s1"),)))
+    assert "The trail /trails/s1 was changed after it was written" in capsys.readouterr().out
 
 
 def test_json_has_everything() -> None:
