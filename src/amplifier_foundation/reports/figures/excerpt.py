@@ -15,6 +15,7 @@ SHORT = 200
 KEPT_APART = "(kept apart from the trail, and not here)"
 REDACTED = "(redacted)"
 GUTTER = "  │ "
+TOO_DEEP = "(nested too deeply to be shown)"
 
 # The field that says most about a call, by what our tools and those of others call it.
 _MAIN_FIELDS = ("command", *PATH_KEYS, "pattern", "agent", "agent_name", "query", "url", "task")
@@ -49,9 +50,12 @@ def to_text(value: Any) -> str:
         return ""
     if isinstance(value, Mapping) and (marked := _read_mark(value)) is not None:
         return marked
-    if isinstance(value, Mapping) and value:
-        return "\n".join(_write_fields(value))
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        if isinstance(value, Mapping) and value:
+            return "\n".join(_write_fields(value))
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    except RecursionError:  # no writer nests like that: the record is forged
+        return TOO_DEEP
 
 
 def _write_fields(value: Mapping[str, Any]) -> Iterable[str]:

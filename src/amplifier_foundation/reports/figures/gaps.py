@@ -20,8 +20,8 @@ class Gaps:
     missing: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By reason and place, such as `tool:pre tool_input.content`."""
     masked: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    """Records of types that this report does not know."""
+    unverified: int = 0
+    """Records that were left out: they stand behind the end that was verified, or twice."""
 
     def take(self, item: RecordedEvent) -> None:
         """Note what an event lacks."""

@@ -12,6 +12,7 @@ Kind = Literal["denial", "change", "injection", "failure", "shadow", "message"]
 
 MOST_FIELDS = 8
 _FIELD_LENGTH = 600
+_DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,15 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Field,
     return tuple(found)
 
 
-def _walk(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
+def _walk(old: Any, new: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any, Any]]:
+    if depth == _DEEPEST:
+        yield path, old, new
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys([*old, *new]):
-            yield from _walk(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
+            inner = f"{path}.{key}" if path else str(key)
+            yield from _walk(old.get(key), new.get(key), inner, depth + 1)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (left, right) in enumerate(zip(old, new, strict=True)):
-            yield from _walk(left, right, f"{path}[{index}]")
+            yield from _walk(left, right, f"{path}[{index}]", depth + 1)
     elif old != new:
         yield path, old, new

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from amplifier_audit import AuditError
 from amplifier_audit.files.log_files import open_remains
-from amplifier_foundation.history import read_header, read_history
+from amplifier_foundation.history import Item, RecordedHook, read_header, read_history
 from amplifier_foundation.reports.figures.period import Period
 from amplifier_foundation.reports.figures.proof import Evidence, check_trail
 from amplifier_foundation.reports.figures.report import ReportFigures
@@ -99,8 +99,27 @@ def read_session(
     """Read one trail, and verify it."""
     proof = check_trail(path, wanted.evidence, owner=owner, progress=progress)
     session = SessionFigures(read_header(path), proof)
-    gather_items(session, read_history(path), wanted.period)
+    items = keep_verified(read_history(path), session)
+    gather_items(session, items, wanted.period)
     return session
+
+
+def keep_verified(items: Iterable[Item], session: SessionFigures) -> Iterator[Item]:
+    """The records that the verification read, each once; what was added since is left out.
+
+    Of a trail that was tampered with everything is told: its readers are warned.
+    """
+    report = session.proof.report
+    end = None if report is None or report.verdict == "tampered" else report.size
+    last = -1
+    for item in items:
+        if isinstance(item, RecordedHook) or end is None:
+            yield item
+        elif last < item.sequence < end:
+            last = item.sequence
+            yield item
+        else:
+            session.gaps.unverified += 1
 
 
 def find_owner(path: Path, roots: list[Path]) -> str | None:

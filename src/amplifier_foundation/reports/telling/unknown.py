@@ -35,6 +35,11 @@ def _list_points(session: SessionFigures) -> Iterator[Parts]:
         yield (f"How {format_count(unknown, 'call')} ended: the trail tells of a start only.",)
     if session.questions.open > 0:
         yield (f"What became of {format_count(session.questions.open, 'question')}.",)
+    if left_out := session.gaps.unverified:
+        yield (
+            f"{format_count(left_out, 'record')} behind the end that was verified: left out here. "
+            "The session may have written them since, or somebody else.",
+        )
     yield (
         "Long texts are cut here. The trail has more of them: ",
         Code(f"amplifier audit show {session.id}"),

@@ -8,6 +8,7 @@ from amplifier_foundation.reports.figures.excerpt import (
     KEPT_APART,
     REDACTED,
     SHORT,
+    TOO_DEEP,
     cut_text,
     find_message,
     join_blocks,
@@ -75,3 +76,12 @@ def test_messages_are_read_in_every_form() -> None:
     assert join_blocks(None) == ""
     assert find_message({"message": "no", "type": "X"}) == "no"
     assert find_message("no") == "no"
+
+
+def test_a_forged_value_that_is_nested_without_end_is_not_shown() -> None:
+    """The report is made all the same."""
+    value: list[object] = []
+    for _ in range(3_000):
+        value = [value]
+    assert to_text(value) == TOO_DEEP
+    assert to_text({"a": value}) == TOO_DEEP

@@ -21,3 +21,12 @@ def test_values_that_differ_are_found_where_they_stand() -> None:
 def test_not_more_values_are_kept_than_anybody_reads() -> None:
     """A hook that changes everything does not fill the report."""
     assert len(compare({str(one): one for one in range(100)}, {})) == MOST_FIELDS
+
+
+def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
+    """A forged record does not end the report."""
+    before: dict[str, object] = {}
+    for _ in range(3_000):
+        before = {"a": before}
+    (field,) = compare(before, {"a": {"a": {}}})[:1]
+    assert field.path.startswith("a.a")

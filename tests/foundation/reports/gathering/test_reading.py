@@ -57,6 +57,27 @@ def test_sessions_outside_of_the_period_are_left_out(tmp_path: Path) -> None:
     assert read_report(Wanted([path], Period(since="2000"))).empty == 1
 
 
+def test_only_what_was_verified_is_told(tmp_path: Path) -> None:
+    """Lines that somebody appended behind the end are no part of the story."""
+    path = write_trail(tmp_path, denials=2)
+    segment = path / "00000000.jsonl"
+    lines = segment.read_bytes().splitlines(keepends=True)
+    denial = next(line for line in lines if b"rm 1" in line)
+    segment.write_bytes(b"".join([*lines, denial.replace(b"rm 1", b"rm 9")]))
+    session = read_session(path, Wanted([path]))
+    assert session.proof.verdict == "recovered"
+    assert (session.denied, session.gaps.unverified) == (2, 1)
+
+
+def test_everything_of_a_changed_trail_is_told(tmp_path: Path) -> None:
+    """Its readers are warned, and want to see what there is."""
+    path = write_trail(tmp_path, denials=2)
+    segment = path / "00000000.jsonl"
+    segment.write_bytes(segment.read_bytes().replace(b"rm 0", b"rm 5"))
+    session = read_session(path, Wanted([path]))
+    assert (session.proof.verdict, session.denied) == ("tampered", 2)
+
+
 def test_a_folder_of_trails_says_whose_each_must_be(tmp_path: Path) -> None:
     """Elsewhere, nobody knows."""
     path = write_trail(tmp_path)

@@ -22,6 +22,13 @@ def test_what_the_trail_lacks_is_listed_with_the_reason() -> None:
     assert "What became of 1 question." in words
 
 
+def test_records_that_were_left_out_are_counted() -> None:
+    """They stand behind the end that was verified."""
+    session = gather()
+    session.gaps.unverified = 2
+    assert "2 records behind the end" in read_words(tell_unknown(session))
+
+
 def test_trails_that_hold_little_explain_themselves() -> None:
     """Decisions alone, or commitments instead of values."""
     assert "decisions alone" in read_words(tell_unknown(gather(level="decisions")))
