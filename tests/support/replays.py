@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.history import Header, read_items
+from amplifier_foundation.history import Header, read_header, read_items
+from amplifier_foundation.history.selection import holds_log
 from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.process.job import Job
+from amplifier_foundation.replay.process.worker import do_job
 from amplifier_foundation.replay.recording import CannotReplay, Recording
 from amplifier_foundation.replay.replay import Replay, SilentDisplay, equip, run_replay
 from amplifier_foundation.replay.sink import ReplaySink
@@ -32,8 +35,8 @@ CHANGED_MEANWHILE = {
 """Tests whose sessions cannot happen again, each with the reason."""
 
 
-NOT_REPLAYED = "decisions only|nothing to replay"
-"""Why a trail of a test may be left alone: it was told to be short, or it had failed."""
+NOT_REPLAYED = "decisions only|nothing to replay|begins in the middle"
+"""Why a trail of a test may be left alone: it is told to be short, or has no beginning."""
 
 
 def record_session(script: Script, *prompts: str, **more: Any) -> SessionHarness:
@@ -126,3 +129,25 @@ def replayed_sessions(
                 continue
             raise
         assert not found.differences, describe(found)
+    folder = request.node.funcargs.get("tmp_path")
+    for trail in [] if folder is None else list_logs(folder):
+        replay_log(trail, tmp_path_factory.mktemp("replay"))
+
+
+def list_logs(folder: Path) -> list[Path]:
+    """The directories of logs that a test left in its folder."""
+    return sorted({one.parent for one in folder.rglob("*.jsonl") if holds_log(one.parent)})
+
+
+def replay_log(trail: Path, scratch: Path) -> None:
+    """Replay what a program of the test has recorded, if its bundle is still there."""
+    header = read_header(trail)
+    if not Path(header.bundle_file or "/").is_file() or not Path(header.folder).is_dir():
+        return
+    job = Job(str(trail), header.folder, header.bundle_file, scratch=str(scratch))
+    told = do_job(job)
+    if "found" in told:
+        found = Replay.from_dict(told["found"])
+        assert not found.differences, f"{trail}\n{describe(found)}"
+    else:
+        assert re.search(NOT_REPLAYED, told.get("cannot", "")), told

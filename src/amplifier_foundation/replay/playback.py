@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
@@ -133,10 +133,13 @@ class Playback:
         """What a missing value may explain, and nothing comes of, is a doubt and no difference."""
         doubts = difference.doubts or self._doubts.get((then.session, _find_call(then)), ())
         if doubts and _leads_on_alike(then, now):
-            why = "; ".join(doubts)
-            self.totals.doubts[then.sequence] = f"{name_item(then)}: {why}"
+            self.note_doubt(then, doubts)
         else:
             self._note(difference)
+
+    def note_doubt(self, then: Any, doubts: Iterable[str]) -> None:
+        """Note that an item could not be compared fully."""
+        self.totals.doubts.setdefault(then.sequence, f"{name_item(then)}: {'; '.join(doubts)}")
 
     def _miss(self, item: Any, upcoming: Any) -> None:
         if upcoming is None and self._run is not None and self._run.end == "broken off":

@@ -122,6 +122,7 @@ def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
 def equip(session: AmplifierSession, playback: Playback, stand_ins: StandIns) -> None:
     """Give a session the recorded time, and stand-ins for what acts."""
     session.coordinator.register_capability(CAPABILITY, playback.get_time)
+    stand_ins.watch(session.coordinator.hooks)
     before = session.mounting.loader
     loader = ReplayLoader(stand_ins, base=before.base, sources=before.sources)
     session.loader = session.coordinator.loader = session.mounting.loader = loader

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal
 
-from amplifier_foundation.history import RecordedCall, RecordedEvent
+from amplifier_foundation.history import RecordedEvent
 from amplifier_foundation.replay.recording import Run
+from amplifier_foundation.replay.spans import Spans
 
 Kind = Literal["prompt", "call", "compact", "cancel", "event"]
 
@@ -65,8 +66,8 @@ def list_steps(run: Run) -> list[Step]:
     """The steps of one process, in order."""
     events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
     events = events[len(list_early(run.items)) :]
-    spans = _list_spans(run)
-    events = [one for one in events if one.event != "tool:pre" or not _is_inside(one, spans)]
+    spans = Spans(run.items)  # what happened inside of a call, its stand-in sees to
+    events = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
     if not _is_foreign(events):
         return list(_list_outside_turns(events))
     # Another program ran the agent, and told of the events one by one.
@@ -104,22 +105,6 @@ def _list_outside_turns(events: list[RecordedEvent]) -> Iterator[Step]:
             inside = one.event == _BEGINS
         elif not inside and (one.event not in FOLLOWS or _is_unknown_call(one)):
             yield _make_step(one)
-
-
-def _list_spans(run: Run) -> list[tuple[int, float]]:
-    """From where to where tools ran."""
-    calls = [one for one in run.items if isinstance(one, RecordedCall)]
-    ends = {one.call_id: one.sequence for one in calls if one.stage == "finished"}
-    return [
-        (one.sequence, ends.get(one.call_id, float("inf")))
-        for one in calls
-        if one.stage == "started"
-    ]
-
-
-def _is_inside(event: RecordedEvent, spans: list[tuple[int, float]]) -> bool:
-    """Whether a tool ran at that time: its stand-in sees to what it called."""
-    return any(begin < event.sequence < end for begin, end in spans)
 
 
 def _make_step(event: RecordedEvent) -> Step:

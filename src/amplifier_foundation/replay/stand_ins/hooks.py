@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
-from amplifier_core.hooks import HookRegistry
+from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult
+from amplifier_core.models.answer import read_answer
+from amplifier_core.utils import is_awaitable
 from amplifier_foundation.history import (
     RecordedAnswer,
     RecordedApproval,
     RecordedEvent,
     RecordedHook,
 )
+from amplifier_foundation.replay.comparison import find_doubts
 from amplifier_foundation.replay.playback import Playback, is_injection
 from amplifier_foundation.replay.stand_ins.exceptions import make_exception
+
+_OURS = "stands_in"
+"""On functions that answer for a recorded hook, alone or together with the real one."""
 
 
 class RecordedHooks:
@@ -22,6 +29,39 @@ class RecordedHooks:
 
     def __init__(self, playback: Playback) -> None:
         self._playback = playback
+
+    def watch(self, registry: HookRegistry) -> None:
+        """Let today's hooks fall back on what they said where a trail lacks what they look at."""
+        registry.listen(self._notice)
+
+    def _notice(self, change: str, record: HookHandler) -> None:
+        if change == "registered" and not hasattr(record.handler, _OURS):
+            record.handler = self._wrap(record.handler, record.name)
+
+    def _wrap(self, handler: Any, name: str) -> Any:
+        @wraps(handler)
+        async def answer(event: str, data: dict[str, Any]) -> Any:
+            result = handler(event, data)
+            if is_awaitable(result):
+                result = await result
+            spoke = result is not None and read_answer(result).action != "continue"
+            return result if spoke else self._fall_back(name, event, data) or result
+
+        setattr(answer, _OURS, True)
+        return answer
+
+    def _fall_back(self, name: str, event: str, data: dict[str, Any]) -> HookResult | None:
+        """What a hook said then, if it says nothing now and was shown something else."""
+        session = self._playback.find_session(data.get("session_id"))
+        then = self._playback.find_event(session, event, data)
+        doubts = [] if then is None else find_doubts(then)
+        if then is None or not doubts:
+            return None
+        said = next((one for one in then.answers if one.hook == name), None)
+        if said is None or said.action == "continue":
+            return None
+        self._playback.note_doubt(then, [*doubts, f"what {name} had answered stands"])
+        return self._repeat(said, then, data)
 
     def register(self, registry: HookRegistry, hooks: Iterable[RecordedHook]) -> list[Any]:
         """Let each answer at its place as it did; returns what removes them."""
@@ -45,6 +85,7 @@ class RecordedHooks:
             said = next((one for one in then.answers if one.hook == hook.name), None)
             return CONTINUE if said is None else self._repeat(said, then, data)
 
+        setattr(answer, _OURS, True)
         return answer
 
     def _repeat(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.replay.playback import Playback
@@ -38,6 +39,10 @@ class StandIns:
         self._replaced = list_replaced(plan)
         self._outcomes = Outcomes(playback.recording)
         self._hooks = RecordedHooks(playback)
+
+    def watch(self, registry: HookRegistry) -> None:
+        """Look after the hooks of today, where a trail lacks what they look at."""
+        self._hooks.watch(registry)
 
     def choose(self, module: str) -> str:
         """What is loaded for a module: itself, or what stands for it."""

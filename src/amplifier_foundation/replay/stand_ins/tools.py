@@ -15,6 +15,7 @@ from amplifier_core.tool_call import call_tool
 from amplifier_foundation.history import RecordedCall, RecordedEvent
 from amplifier_foundation.replay.playback import Playback, current_call
 from amplifier_foundation.replay.recording import Recording
+from amplifier_foundation.replay.spans import Spans
 from amplifier_foundation.replay.stand_ins.exceptions import make_exception
 from amplifier_foundation.tools import todo
 
@@ -41,8 +42,10 @@ class Outcomes:
         self._found: dict[int, CallOutcome] = {}
         self._last: dict[tuple[str, str], CallOutcome] = {}
         self._told: dict[str, list[RecordedEvent]] = {}
+        self._spans: dict[str, Spans] = {}
         for session, items in recording.sessions.items():
             self._told[session] = list_told(recording, session)
+            self._spans[session] = Spans(items)
             for item in items:
                 self._read(session, item)
 
@@ -63,9 +66,11 @@ class Outcomes:
 
     def take_told(self, session: str, outcome: CallOutcome) -> list[RecordedEvent]:
         """What tools told of while a call ran; of several calls at once, any may have."""
-        end = float("inf") if outcome.end is None else outcome.end
-        told = self._told.get(session, [])
-        taken = [one for one in told if outcome.begin < one.sequence < end]
+        if outcome.end is None:
+            return []
+        told, spans = self._told[session], self._spans[session]
+        span = (outcome.begin, outcome.end)
+        taken = [one for one in told if spans.is_inside(one, span)]
         self._told[session] = [one for one in told if one not in taken]
         return taken
 

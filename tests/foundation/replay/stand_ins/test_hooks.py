@@ -79,3 +79,37 @@ async def test_a_hook_that_failed_fails_again(on_error: str, action: str) -> Non
     hook = RecordedHook(1, "h", "tool:post", 0, on_error=on_error)
     failed = said(action, error="ValueError: broken")
     assert (await answer(event("tool:post", 1, failed), hook=hook)).action == action
+
+
+async def judge(then: Any, answer: HookResult | None) -> tuple[HookResult, list[str]]:
+    """What a hook of today that says this is taken to say, and what was noted."""
+    playback = Playback(make(then))
+    playback.begin(Run((then,), "ended"))
+    registry = HookRegistry()
+    RecordedHooks(playback).watch(registry)
+
+    def speak(event: str, data: dict[str, Any]) -> HookResult | None:
+        return answer
+
+    registry.register("tool:pre", speak, name="h")
+    result = await registry.emit("tool:pre", {**then.data, "session_id": "s"})
+    return result, playback.totals.doubtful
+
+
+async def test_a_hook_that_cannot_see_what_it_saw_says_what_it_said() -> None:
+    """Where a secret is masked in the trail; it is noted that nobody can tell."""
+    masked = {"tool_input": {"command": "echo [REDACTED:key]"}}
+    then = event("tool:pre", 4, said("deny", reason="a secret"), left=masked, **masked)
+    result, noted = await judge(then, None)
+    assert (result.action, result.reason) == ("deny", "a secret")
+    assert noted == ["record 4, tool:pre: tool_input.command is masked; what h had answered stands"]
+
+
+async def test_a_hook_that_sees_everything_speaks_for_itself() -> None:
+    """So does one that says more than it said."""
+    plain = event("tool:pre", 4, said("deny"), tool_input={"command": "ls"})
+    assert (await judge(plain, None))[0].action == "continue"
+    masked = {"tool_input": {"command": "[REDACTED:key]"}}
+    quiet = event("tool:pre", 4, left=masked, **masked)
+    assert (await judge(quiet, None))[0].action == "continue"
+    assert (await judge(quiet, HookResult(action="deny", reason="x")))[0].action == "deny"
