@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from amplifier_foundation.reports.figures.excerpt import Excerpt
 from amplifier_foundation.reports.figures.hook import HookFigures
 from amplifier_foundation.reports.figures.intervention import Intervention, Kind
 from amplifier_foundation.reports.figures.kept import Kept
@@ -28,6 +29,7 @@ from amplifier_foundation.reports.telling.times import format_clock
 from amplifier_foundation.reports.telling.words import format_milliseconds, say_left_out
 
 MOST_HOOKS = 40
+NOTHING = Excerpt("(nothing)")
 
 _SERIES = (
     ("denied", "bad"),
@@ -66,7 +68,8 @@ def tell_figures(hooks: Mapping[str, HookFigures]) -> Iterator[Block]:
         yield Paragraph(("No hook was registered.",))
         return
     ranked = sorted(hooks.items(), key=_rank)
-    bars = tuple(_make_bar(name, hook) for name, hook in ranked[:MOST_HOOKS] if _count_spoken(hook))
+    drawn = [_make_bar(name, hook) for name, hook in ranked[:MOST_HOOKS]]
+    bars = tuple(bar for bar in drawn if any(bar.values))
     if bars:
         yield Bars("What hooks answered, other than “continue”", _SERIES, bars)
     yield _make_table(ranked[:MOST_HOOKS])
@@ -140,8 +143,8 @@ def _tell_one(one: Intervention, tone: Tone) -> Block:
     if one.reason:
         blocks.append(Paragraph((Quoted(one.reason),)))
     for field in one.fields:
-        blocks.append(Listing(f"{field.path}, before", field.before))
-        blocks.append(Listing(f"{field.path}, after", field.after))
+        blocks.append(Listing(f"{field.path}, before", field.before or NOTHING))
+        blocks.append(Listing(f"{field.path}, after", field.after or NOTHING))
     if one.kind == "change" and not one.fields:
         text = "What it was before is not in the trail, or is masked there."
         blocks.append(Paragraph((text,), "dim"))

@@ -37,6 +37,18 @@ def test_a_question_is_counted_as_the_person_saw_it() -> None:
     assert chart.bars[0].values == (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
+def test_a_value_that_a_hook_added_was_nothing_before() -> None:
+    """An empty box says less."""
+    added = event(1, "tool:post", {}, answer("h", "modify"), left={"note": "new"})
+    assert "note, before\n(nothing)\nnote, after\nnew" in read_words(tell_hooks(gather(added)))
+
+
+def test_a_hook_without_a_figure_has_no_bar() -> None:
+    """It asked, and nobody was asked."""
+    asking = call(1, "Write", {}, answer("guard", "ask_user"))
+    assert not any(isinstance(one, Bars) for one in tell_hooks(gather(asking)))
+
+
 def test_each_change_shows_what_was_before_and_after() -> None:
     """An older trail does not have it, and the report says so."""
     data = {"tool_result": "key 1234"}
