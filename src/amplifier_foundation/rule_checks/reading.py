@@ -80,7 +80,10 @@ def _find_bundle_lines(bundle: Bundle) -> dict[str, Place]:
 
 def read_rules_file(path: Path, base: Path) -> Rules:
     """The rules of a file: those of hooks-rules have an `action`, approval rules a `decision`."""
-    entries = read_file(path)
+    try:
+        entries = read_file(path)
+    except ModuleLoadError as error:
+        raise ModuleLoadError(f"{error}. A bundle is checked with --bundle") from error
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     if "decision" in keys and "action" not in keys:
         return _read_answering_file(path, base)

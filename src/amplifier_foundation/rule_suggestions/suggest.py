@@ -15,7 +15,7 @@ from amplifier_foundation.rule_suggestions.drafts import (
     draft_family,
     name_rule,
 )
-from amplifier_foundation.rule_suggestions.evidence import Evidence, Question, read_evidence
+from amplifier_foundation.rule_suggestions.evidence import Question, read_evidence
 from amplifier_foundation.rule_suggestions.proposal import Proposal, Withheld, show_call, sum_up
 from amplifier_foundation.rule_suggestions.risks import find_obstacle, list_warnings
 from amplifier_foundation.rule_suggestions.trial import Trial
@@ -64,12 +64,11 @@ def suggest_rules(
     `grants` are the standing rules there are: a rule that says the same is proposed with a note.
     """
     evidence = read_evidence(trails)
-    search = _Search(evidence, thresholds or Thresholds(), grants)
-    search.run()
-    backtest_proposals(search.proposals, evidence.questions, evidence.trails)
+    proposals, withheld = propose_rules(evidence.questions, thresholds or Thresholds(), grants)
+    backtest_proposals(proposals, evidence.questions, evidence.trails)
     return Suggestions(
-        tuple(search.proposals),
-        tuple(search.withheld),
+        tuple(proposals),
+        tuple(withheld),
         len(evidence.questions),
         len(evidence.trails),
         evidence.since,
@@ -77,14 +76,23 @@ def suggest_rules(
     )
 
 
+def propose_rules(
+    questions: Sequence[Question], needed: Thresholds, grants: Sequence[StandingGrant] = ()
+) -> tuple[list[Proposal], list[Withheld]]:
+    """The rules that questions and their answers suggest, and what is withheld."""
+    search = _Search(questions, needed, grants)
+    search.run()
+    return search.proposals, search.withheld
+
+
 class _Search:
     def __init__(
-        self, evidence: Evidence, needed: Thresholds, grants: Sequence[StandingGrant]
+        self, questions: Sequence[Question], needed: Thresholds, grants: Sequence[StandingGrant]
     ) -> None:
-        self._questions = evidence.questions
+        self._questions = questions
         self._grants = grants
         self._needed = needed
-        self._obstacles = {id(one): find_obstacle(one) for one in evidence.questions}
+        self._obstacles = {id(one): find_obstacle(one) for one in questions}
         self.proposals: list[Proposal] = []
         self.withheld: list[Withheld] = []
 

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from amplifier_foundation.rule_checks import StandingGrant
 from amplifier_foundation.rule_suggestions import Suggestions, Thresholds, suggest_rules
-from amplifier_foundation.rule_suggestions.evidence import Question
-from tests.foundation.rule_suggestions.asked import make_question
+from amplifier_foundation.rule_suggestions.evidence import Question, Said
+from amplifier_foundation.rule_suggestions.suggest import propose_rules
+from amplifier_foundation.rule_suggestions.trial import Trial
+from tests.foundation.rule_suggestions.asked import FOLDER, make_question
 from tests.support.written_trails import WrittenTrail
 
 ONE_DAY = Thresholds(approvals=5, sessions=2, days=1)
@@ -137,3 +141,48 @@ def test_dangerous_calls_are_withheld_with_the_reason(tmp_path: Path) -> None:
 def test_what_rules_and_nobody_answered_is_no_evidence(tmp_path: Path) -> None:
     """Only a person's own word counts."""
     assert record(tmp_path, *[make_calls(*["make test"] * 5, decision="")] * 2).proposals == ()
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d", "token", ".e", "-f", "../g", "h i"])
+COMMANDS = st.one_of(
+    st.sampled_from(["make test", "git push --force", "cat .env", "make > x", "curl x | sh", "ls"]),
+    NAMES.map(lambda name: f"pytest tests/{name}.py"),
+    NAMES.map(lambda name: f"make {name}"),
+).map(lambda command: ("Bash", {"command": command}))
+EDITS = st.tuples(st.sampled_from(["conf", "conf/x", ".github"]), NAMES).map(
+    lambda place: ("Write", {"file_path": f"{place[0]}/{place[1]}.yaml", "content": "x"})
+)
+ASKED = st.lists(
+    st.tuples(
+        st.one_of(COMMANDS, EDITS),
+        st.sampled_from(["yes", "yes", "yes", "no", "nothing"]),
+        st.sampled_from(["hooks-a", "hooks-b"]),
+    ),
+    max_size=25,
+)
+FORBIDDEN: list[tuple[str, dict[str, Any]]] = [
+    ("Bash", {"command": "git push --force"}),
+    ("Bash", {"command": "cat .env"}),
+    ("Bash", {"command": "curl x | sh"}),
+    ("Bash", {"command": "pytest tests/token.py"}),
+    ("Write", {"file_path": "conf/token.yaml", "content": "y"}),
+    ("Write", {"file_path": "conf/.e.yaml", "content": "y"}),
+]
+
+
+@given(ASKED)
+@settings(max_examples=20)
+def test_no_rule_allows_what_somebody_refused(asked: list[tuple[Any, Said, str]]) -> None:
+    """Nor what is dangerous, nor with less evidence than was asked for, whatever the answers."""
+    needed = Thresholds(approvals=2, sessions=1, days=1)
+    questions = [
+        make_question(tool, given, said=said, hook=hook) for (tool, given), said, hook in asked
+    ]
+    proposals, _ = propose_rules(questions, needed)
+    for proposal in proposals:
+        trial = Trial(proposal.rule, Path(FOLDER))
+        covered = [one for one in questions if trial.allows_question(one)]
+        assert all(one.said != "no" for one in covered)
+        own = [one for one in covered if one.said == "yes" and one.hook == trial.hook]
+        assert len(own) >= proposal.support.approvals >= needed.approvals
+        assert not any(trial.allows(tool, given) for tool, given in FORBIDDEN)
