@@ -108,6 +108,7 @@ class Recorder:
             "audit": {"enabled": True, "path": str(self.trails)},
             **sections,
         }
+        self._digest = ""
         path = self.folder / "amplifier.yaml"
         path.write_text(yaml.safe_dump(self.plan))
         return path
@@ -156,7 +157,7 @@ class Recorder:
             audit=log,
             session_id=session,
         )
-        digest = digest_hooks(load_bundle(project_dir=self.folder))
+        digest = self._digest = self._digest or digest_hooks(load_bundle(project_dir=self.folder))
         host.trail.write("bundle_loaded", {"folder": str(self.folder), "hooks_digest": digest})
         register_rows(host.hooks, own)
         host.register_capability("session.working_dir", str(self.folder))

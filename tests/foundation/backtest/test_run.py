@@ -84,7 +84,7 @@ async def test_an_unchanged_policy_differs_nowhere_and_a_changed_one_where_it_wa
     tmp_path: Path,
 ) -> None:
     """Generated sessions: all actions, failures, guards, priorities, hooks of programs."""
-    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in (2, 3, 7)]
+    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in (3, 7)]
     assert all(one.counts for one in found)
 
 
