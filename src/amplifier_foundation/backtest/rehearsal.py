@@ -111,6 +111,7 @@ class Rehearsal:
 
     async def hears(self, event: RecordedEvent) -> bool:
         """Whether any hook listens to the event; opens its session if that is new."""
+        self._clock.set(event.time)
         host = self._hosts.get(event.session) or await self._open(event)
         if event.event == AGENT_SPAWN:
             spawned = str(event.left.get("agent_name") or "")

@@ -12,6 +12,7 @@ from tests.foundation.backtest.recorder import Recorder, make_call, row
 CLOCK = """
 async def mount(coordinator, config):
     clock = coordinator.get_capability("session.clock")
+    assert clock() > 1_500_000_000, "no time yet"
 
     async def look(event, data):
         folder = coordinator.get_capability("session.working_dir")
