@@ -34,6 +34,8 @@ def _list_what_runs(material: Material) -> Iterator[str]:
     for kind, entry in plan.entries():
         if entry.source is not None:
             yield f"{kind.removesuffix('s')} {entry.module} from {entry.source}"
+        if entry.mode == "shadow":
+            yield f"{kind.removesuffix('s')} {entry.module} in shadow mode: it would have no effect"
     for command in dict.fromkeys(material.commands):
         yield f"command {command}"
     for name, content in material.files.items():

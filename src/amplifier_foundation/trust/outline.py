@@ -61,6 +61,9 @@ def _outline_entry(entry: ModuleEntry) -> dict[str, Any]:
         include={"module", "source", "name", "instance_id", "priority", "required", "locked"},
         exclude_none=True,
     )
+    # What outlines said before there were modes stays the same.
+    if entry.mode != "enforce":
+        written["mode"] = entry.mode
     return {**written, "config": {key: _digest(value) for key, value in entry.config.items()}}
 
 

@@ -35,6 +35,13 @@ def test_the_first_time_everything_is_shown(project: Project) -> None:
     assert "── h.py\n│ import os" in files
 
 
+def test_a_hook_in_shadow_mode_is_named_before_the_files(project: Project) -> None:
+    """The first time nothing is weaker than before, and still somebody should notice."""
+    guard = {"module": "hooks-production-guard", "mode": "shadow"}
+    head, _, _ = describe_first_use(look(project, hooks=[guard])).partition("\n\n")
+    assert "  hook hooks-production-guard in shadow mode: it would have no effect" in head
+
+
 def test_a_change_names_lost_guards_first(project: Project) -> None:
     """Then each file that differs, is new, or is not used any more."""
     project.write("h.py", "a = 1\nb = 2\n")

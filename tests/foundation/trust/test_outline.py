@@ -76,3 +76,18 @@ def test_shadow_mode_is_part_of_it() -> None:
     """Only where it is on: what was trusted before there was such a mode stays trusted."""
     assert outline_plan({"session": {**SESSION, "evaluate_only": True}})["session"]["evaluate_only"]
     assert "evaluate_only" not in outline_plan({"session": SESSION})["session"]
+
+
+def test_a_hook_that_is_put_into_shadow_mode_is_weaker_in_the_outline() -> None:
+    """In the session and in an agent; an entry that says nothing is outlined as it ever was."""
+    hooks = [{"module": "hooks-rules"}]
+    shadows = [{"module": "hooks-rules", "mode": "shadow"}]
+    before, after = (
+        outline_plan({"session": SESSION, "hooks": one, "agents": {"a": {"hooks": one}}})
+        for one in (hooks, shadows)
+    )
+    assert "mode" not in before["hooks"][0]
+    told = [one.sentence for one in find_weakened(before, after)]
+    sentence = "hooks-rules would have no effect any more: mode would be shadow"
+    assert told == [sentence, f"agent a: {sentence}"]
+    assert find_weakened(after, before) == []

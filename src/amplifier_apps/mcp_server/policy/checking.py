@@ -65,6 +65,7 @@ class HookAnswer(BaseModel):
     reason: str | None = None
     question: Question | None = None
     injects: list[str] = Field(default=[], description="Texts that it would tell the agent.")
+    shadow: bool = Field(default=False, description="In shadow mode: this has no effect.")
     error: str | None = Field(default=None, description="Why it failed instead of answering.")
 
 
@@ -167,7 +168,7 @@ def _build_result(
 ) -> CheckResult:
     plan = material.bundle.mount_plan
     answers = _list_answers(dispatch)
-    winner = strongest(answers)
+    winner = strongest([one for one in answers if not one.handler.shadow])
     action = winner.result.action if winner is not None else "continue"
     open_ends = any(one.kind == "runs code" for one in not_asked)
     answer: Verdict = "unknown" if open_ends and action not in _SURE else action
@@ -206,6 +207,7 @@ def _describe_answer(answer: Answer) -> HookAnswer:
         reason=result.reason,
         question=_describe_question(result) if result.action == "ask_user" else None,
         injects=[one.content for one in list_injections(result)],
+        shadow=answer.handler.shadow,
         error=None if answer.error is None else describe_error(answer.error),
     )
 

@@ -42,6 +42,7 @@ class ListedHook(BaseModel):
     priority: int
     guard: bool = Field(description="A guard that fails denies; any other hook is passed over.")
     seconds: float | None = Field(description="Its time limit.")
+    shadow: bool = Field(default=False, description="In shadow mode: it has no effect.")
 
 
 class ListedModule(BaseModel):
@@ -115,6 +116,7 @@ def _describe_row(row: HookRow) -> ListedHook:
         order=row.order,
         hook=row.hook,
         priority=row.priority,
-        guard=row.on_error == "deny",
+        guard=row.on_error == "deny" and not row.shadow,
         seconds=row.timeout,
+        shadow=row.shadow,
     )

@@ -154,6 +154,20 @@ async def test_in_shadow_mode_it_is_said_that_nothing_is_enforced(world: World) 
     assert "shadow mode" in reply.text
 
 
+async def test_a_single_hook_in_shadow_mode_does_not_decide_the_answer(world: World) -> None:
+    """What it would say is shown beside the answer that counts."""
+    deny = {"name": "no-ls", "tool": "Bash", "action": "deny", "reason": "no"}
+    entry = {"module": "hooks-rules", "config": {"rules": [deny]}}
+    world.save_bundle(hooks=[{**entry, "mode": "shadow"}])
+    told = read(await world.call("check_call", bash("ls")))
+    assert told["answer"] == "continue"
+    assert [(one["action"], one["shadow"]) for one in told["answers"] if one["shadow"]] == [
+        ("deny", True)
+    ]
+    world.save_bundle(hooks=[entry])
+    assert read(await world.call("check_call", bash("ls")))["answer"] == "deny"
+
+
 async def test_a_bundle_that_nobody_trusts_is_not_asked(world: World) -> None:
     """No session starts with it."""
     world.save_bundle(trusted=False)

@@ -7,6 +7,15 @@ from tests.apps.mcp_server.world import World, read
 RULE = {"name": "no-vault", "path": "vault/**", "action": "deny", "reason": "Ask Ann first"}
 
 
+async def test_a_hook_in_shadow_mode_is_no_guard(world: World) -> None:
+    """It is listed with a mark, since what it says has no effect."""
+    entry = {"module": "hooks-rules", "config": {"rules": [RULE]}, "mode": "shadow"}
+    world.save_bundle(hooks=[entry])
+    told = read(await world.call("list_hooks", {"event": "tool:pre"}))
+    marked = [one for one in told["hooks"] if one["shadow"]]
+    assert [(one["hook"], one["guard"]) for one in marked] == [("hooks-rules", False)]
+
+
 async def test_hooks_come_in_their_order_with_what_they_are(world: World) -> None:
     """Guards, their time limits, the rules in words, and what nobody looked into."""
     (world.project / "mine.py").write_text("raise SystemExit\n")
