@@ -98,7 +98,7 @@ async def judge(then: Any, answer: HookResult | None) -> tuple[HookResult, list[
 
 async def test_a_hook_that_cannot_see_what_it_saw_says_what_it_said() -> None:
     """Where a secret is masked in the trail; it is noted that nobody can tell."""
-    masked = {"tool_input": {"command": "echo [REDACTED:key]"}}
+    masked: dict[str, Any] = {"tool_input": {"command": "echo [REDACTED:key]"}}
     then = event("tool:pre", 4, said("deny", reason="a secret"), left=masked, **masked)
     result, noted = await judge(then, None)
     assert (result.action, result.reason) == ("deny", "a secret")
@@ -109,7 +109,7 @@ async def test_a_hook_that_sees_everything_speaks_for_itself() -> None:
     """So does one that says more than it said."""
     plain = event("tool:pre", 4, said("deny"), tool_input={"command": "ls"})
     assert (await judge(plain, None))[0].action == "continue"
-    masked = {"tool_input": {"command": "[REDACTED:key]"}}
+    masked: dict[str, Any] = {"tool_input": {"command": "[REDACTED:key]"}}
     quiet = event("tool:pre", 4, left=masked, **masked)
     assert (await judge(quiet, None))[0].action == "continue"
     assert (await judge(quiet, HookResult(action="deny", reason="x")))[0].action == "deny"

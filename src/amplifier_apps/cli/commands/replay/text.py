@@ -30,10 +30,14 @@ def print_replay(found: Replay) -> None:
         _print_difference(difference)
     if found.differences:
         print_line("")
-        print_wrapped(
-            0, ("dim", "What would have come after it, nobody knows: a replay stops here.")
-        )
+        print_wrapped(0, ("dim", _say_what_follows(found)))
     _print_remarks(found)
+
+
+def _say_what_follows(found: Replay) -> str:
+    if len(found.differences) > 1:
+        return "What follows the first difference may differ because of it."
+    return "What would have come after it, nobody knows: a replay stops here."
 
 
 def _count(found: Replay) -> str:
@@ -60,7 +64,8 @@ def _print_doubts(doubtful: list[str]) -> None:
     for doubt in doubtful[:_MOST_DOUBTS]:
         print_wrapped(0, ("warn", "! "), f"not compared fully: {escape(doubt)}")
     if (more := len(doubtful) - _MOST_DOUBTS) > 0:
-        print_wrapped(0, ("warn", "! "), f"and {more} more records; --json lists all of them")
+        records = "record" if more == 1 else "records"
+        print_wrapped(0, ("warn", "! "), f"and {more} more {records}; --json lists all of them")
 
 
 def _print_difference(difference: Difference) -> None:

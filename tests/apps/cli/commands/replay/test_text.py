@@ -57,6 +57,7 @@ def test_both_ways_are_shown_at_any_width(
         "record 5, tool:post: x is masked",
         "hooks-notify did not run, because it sends messages to others",
         "This machine has no sandbox",
+        "What follows the first difference may differ because of it.",
     ):
         assert words in text
     assert ("then now" in text) is (columns == "100")
