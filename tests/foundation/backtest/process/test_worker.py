@@ -27,6 +27,7 @@ async def test_it_tells_of_each_trail(tmp_path: Path) -> None:
     policy = Candidate.of(recorder.load())
     said: list[dict[str, Any]] = []
     await work(Job(tmp_path, trails, policy, policy).to_dict(scratch), said.append)
+    said = [one for one in said if one["kind"] == "trail"]
     assert [one["trail"] for one in said] == [str(trail) for trail in trails]
     assert [Tally.from_dict(one["tally"]).counts for one in said] == [{}, {}]
     assert '"tokens": 14' in said[1]["spent"]
