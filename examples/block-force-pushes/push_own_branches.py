@@ -18,9 +18,10 @@ PUSHES = {"push", "send-pack", "http-push", "subtree"}
 @hook("tool:pre", on_error="deny", timeout=10)
 async def push_own_branches(event: str, data: dict[str, Any]) -> HookResult:
     """A command that cannot be read raises here, and a guard that raises denies."""
-    if data["tool_name"] != "Bash":
+    given = data["tool_input"].get("command")  # of Bash, or of a tool of an MCP server
+    if given is None:
         return HookResult(action="continue")
-    for command in list_all_commands(data["tool_input"]["command"]):
+    for command in list_all_commands(given):
         words = {word.value for word in command.words}
         if command.name == "git" and words & PUSHES and not OWN.fullmatch(command.text):
             reason = "push to a branch agent/NAME: git push --force-with-lease origin agent/NAME"

@@ -18,14 +18,16 @@ from tests.support.harness import Harness
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-async def ask_rules(recipe: str, command: str, folder: Path, **rule: Any) -> HookResult:
+async def ask_rules(
+    recipe: str, command: str, folder: Path, tool: str = "Bash", **rule: Any
+) -> HookResult:
     """What the rules of a recipe answer to a command; `rule` adds to the first of them."""
     bundle = yaml.safe_load((EXAMPLES / recipe / "amplifier.yaml").read_text())
     config = next(one["config"] for one in bundle["hooks"] if one["module"] == "hooks-rules")
     config["rules"][0].update(rule)
     harness = Harness(folder)
     await harness.mount("rules", config)
-    return await harness.answer("Bash", {"command": command})
+    return await harness.answer(tool, {"command": command})
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,8 @@ async def ask_rules(recipe: str, command: str, folder: Path, **rule: Any) -> Hoo
 )
 async def test_no_spelling_of_a_force_push_passes(command: str, tmp_path: Path) -> None:
     """Block force pushes: the command is read as bash reads it."""
-    assert (await ask_rules("block-force-pushes", command, tmp_path)).action == "deny"
+    for tool in ("Bash", "mcp__shell__run"):
+        assert (await ask_rules("block-force-pushes", command, tmp_path, tool)).action == "deny"
 
 
 @pytest.mark.parametrize("command", ["git push", "git push origin main", "git commit -m 'push -f'"])
