@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 from pathlib import Path
 
 import pytest
 
+from amplifier_core.testing import wait_for
 from amplifier_foundation.backtest import PolicySource, load_policy
 from amplifier_foundation.backtest.process.job import Candidate, Job
 from amplifier_foundation.backtest.process.launch import Launch
@@ -64,8 +67,12 @@ async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path
     assert (await again.run()).add_up() == total
 
 
-async def test_a_run_that_is_stopped_keeps_what_it_found(tmp_path: Path) -> None:
-    """The worker ends with it."""
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the process in /proc")
+async def test_a_run_that_is_stopped_leaves_no_process_and_keeps_what_it_found(
+    tmp_path: Path,
+) -> None:
+    """The worker ends with it, whatever its hooks are waiting for."""
     recorder = Recorder(tmp_path)
     await recorder.record([1])
     hook = tmp_path / "endless.py"
@@ -75,9 +82,21 @@ async def test_a_run_that_is_stopped_keeps_what_it_found(tmp_path: Path) -> None
     job = make_job(recorder, hook)
     launch = Launch(job, StateFile(tmp_path / "state.json", job.digest))
     running = asyncio.create_task(launch.run())
-    await asyncio.sleep(0)
+    assert await wait_for(lambda: bool(_list_processes_in(tmp_path)), timeout=30)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+    assert _list_processes_in(tmp_path) == []
     assert not launch.findings.is_complete
     assert launch.findings.add_up().sessions == 0
+    assert not (tmp_path / "state.json").exists()
+
+
+def _list_processes_in(folder: Path) -> list[str]:
+    """The processes whose current folder this is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink() == folder:
+                found.append(process.name)
+    return found
