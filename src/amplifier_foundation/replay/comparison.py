@@ -30,8 +30,8 @@ _PASSING = frozenset(
     }
 )
 """Fields that say when and by whose settings something happened, and not what hooks decided."""
-_SHOWN_ONLY = ("content_block:", "thinking:")
-"""Events of a reply as it arrives, piece by piece: what hooks inject at them is compared."""
+_NOT_COMPARED = ("content_block:", "thinking:", "module:")
+"""Events of a reply as it arrives, piece by piece, and of modules that do not load."""
 _INJECTIONS = frozenset({"injection_accepted", "injection_dropped"})
 _ANSWER = "given response"
 _NO_TOOL = "InvalidToolCall"
@@ -51,7 +51,7 @@ class Change:
 def is_compared(item: Any) -> bool:
     """Whether an item belongs to what hooks decided, or to what came of it."""
     if isinstance(item, RecordedEvent):
-        return not item.event.startswith(_SHOWN_ONLY)
+        return not item.event.startswith(_NOT_COMPARED)
     if isinstance(item, RecordedApproval):
         return item.stage in ("requested", "remembered")
     if isinstance(item, RecordedCall):

@@ -88,6 +88,8 @@ class Recording:
                         f"Record {one.sequence} has no answer of the model: it was written by an "
                         f"earlier version, or for an agent that another program runs; {BACKTEST}"
                     )
+        if not any(_is_note(one, "session_started") for one in self.sessions[self.root]):
+            raise CannotReplay("The recorded session did not start; there is nothing to replay")
 
     def list_events(self, session: str, event: str = "") -> Iterator[RecordedEvent]:
         """The events of a session as they were judged first, or those of one name."""

@@ -58,6 +58,7 @@ def test_sub_agents_are_known_by_their_parents() -> None:
     [
         (make(event("session:start"), level="decisions"), "audit.level: normal"),
         (make(note("session_started")), "nothing to replay"),
+        (make(event("module:load_failed")), "did not start; there is nothing to replay"),
         (make(event("provider:response", 7)), "Record 7 has no answer .* hooks backtest"),
     ],
 )
