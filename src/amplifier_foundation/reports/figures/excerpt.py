@@ -9,12 +9,12 @@ from typing import Any
 
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
 
-LONG = 2_000
+_LONG = 2_000
 SHORT = 200
 
 KEPT_APART = "(kept apart from the trail, and not here)"
 REDACTED = "(redacted)"
-GUTTER = "  │ "
+_GUTTER = "  │ "
 TOO_DEEP = "(nested too deeply to be shown)"
 
 # The field that says most about a call, by what our tools and those of others call it.
@@ -32,12 +32,12 @@ class Excerpt:
         return bool(self.text)
 
 
-def cut_text(text: str, limit: int = LONG) -> Excerpt:
+def cut_text(text: str, limit: int = _LONG) -> Excerpt:
     """The beginning of a text."""
     return Excerpt(text[:limit], max(0, len(text) - limit))
 
 
-def cut_value(value: Any, limit: int = LONG) -> Excerpt:
+def cut_value(value: Any, limit: int = _LONG) -> Excerpt:
     """The beginning of a value, as text."""
     return cut_text(to_text(value), limit)
 
@@ -63,7 +63,7 @@ def _write_fields(value: Mapping[str, Any]) -> Iterable[str]:
     for key, one in value.items():
         if isinstance(one, str) and "\n" in one:
             yield f"{key}:"
-            yield from (f"{GUTTER}{line}" for line in one.split("\n"))
+            yield from (f"{_GUTTER}{line}" for line in one.split("\n"))
         elif isinstance(one, str):
             yield f"{key}: {one}"
         else:
