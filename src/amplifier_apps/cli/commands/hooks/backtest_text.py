@@ -23,11 +23,17 @@ _LABELS = {
     "error": ("errors", "bad"),
     "cannot_tell": ("cannot tell", "dim"),
 }
-_ACTIONS = {
+_WAS = {
     "continue": "it went on",
     "deny": "denied",
     "ask_user": "a person was asked",
     "inject_context": "it went on, and the agent was told something",
+}
+_WOULD = {
+    "continue": "it would go on",
+    "deny": "denied",
+    "ask_user": "a person would be asked",
+    "inject_context": "it would go on, and the agent would be told something",
 }
 _SHOWN = 200
 _PLACES = 3
@@ -138,8 +144,8 @@ def _print_example(example: Mapping[str, Any]) -> None:
 
 def _list_details(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "changes" not in example or example["would"]["action"] != "continue":
-        yield "was:  ", _describe_verdict(example["was"])
-        yield "would:", _describe_verdict(example["would"]).replace("was asked", "would be asked")
+        yield "was:  ", _describe_verdict(example["was"], _WAS)
+        yield "would:", _describe_verdict(example["would"], _WOULD)
     if "error" in example:
         yield (
             "error:",
@@ -163,8 +169,8 @@ def _describe_change(change: Mapping[str, str]) -> str:
     )
 
 
-def _describe_verdict(verdict: Mapping[str, Any]) -> str:
-    text = _ACTIONS.get(verdict["action"], verdict["action"])
+def _describe_verdict(verdict: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    text = words.get(verdict["action"], verdict["action"])
     by = f" by {verdict['hook']}" if verdict["hook"] and verdict["action"] != "continue" else ""
     why = verdict["reason"] or next(iter(verdict["asks"]), "")
     return f"{text}{by}: {why}" if why else text + by
