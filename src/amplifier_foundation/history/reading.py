@@ -112,6 +112,7 @@ def read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
 def _read_approval(stage: Stage) -> Callable[[Record], Item]:
     def read(record: Record) -> Item:
         body, registration = record["body"], record["registration"]
+        options = body.get("options")
         return RecordedApproval(
             **_place(record),
             stage=stage,
@@ -129,7 +130,9 @@ def _read_approval(stage: Stage) -> Callable[[Record], Item]:
             comment=_text(body.get("comment")),
             detail=_text(body.get("detail")),
             edited=body.get("edited") is True,
-            options=tuple(one for one in body.get("options") or () if isinstance(one, str)),
+            options=tuple(one for one in options if isinstance(one, str))
+            if isinstance(options, list)
+            else (),
         )
 
     return read

@@ -118,7 +118,9 @@ values = st.recursive(
     max_leaves=8,
 )
 bodies = st.dictionaries(
-    st.sampled_from(["action", "hooks", "data", "before", "digest", "input", "ms", "priority"]),
+    st.sampled_from(
+        ["action", "hooks", "data", "before", "digest", "input", "ms", "priority", "options"]
+    ),
     values | st.lists(st.dictionaries(st.sampled_from(["hook", "id", "action", "ms"]), values)),
 )
 
