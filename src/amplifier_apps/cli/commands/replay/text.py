@@ -10,7 +10,7 @@ import click
 from amplifier_apps.cli.text.cells import count_cells
 from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.fragments import Line, join_text, wrap_words
-from amplifier_apps.cli.text.output import get_width, print_heading, print_line, print_wrapped
+from amplifier_apps.cli.text.output import get_width, print_line, print_wrapped
 from amplifier_foundation.replay import Difference, Replay
 
 _LONGEST = 600
@@ -23,9 +23,9 @@ _NARROW = 70
 def print_replay(found: Replay) -> None:
     """Say whether everything happened again, and show where it did not."""
     if found.status == "identical":
-        print_line(("good", "✓ "), f"identical: {_count(found)}")
+        print_wrapped(0, ("good", "✓ "), f"identical: {_count(found)}")
     else:
-        print_line(("bad", "✗ "), f"differs after {_count(found)}")
+        print_wrapped(0, ("bad", "✗ "), f"differs after {_count(found)}")
     for difference in found.differences:
         _print_difference(difference)
     if found.differences:
@@ -71,7 +71,8 @@ def _print_doubts(doubtful: list[str]) -> None:
 def _print_difference(difference: Difference) -> None:
     place = "at the end" if difference.sequence is None else f"record {difference.sequence}"
     turn = f", turn {difference.turn}" if difference.turn else ""
-    print_heading(f"{escape(difference.what)} ({place}{turn})")
+    print_line("")
+    print_wrapped(0, ("title", f"{escape(difference.what)} ({place}{turn})"))
     if difference.about is not None:
         print_wrapped(2, _write(difference.about))
     print_wrapped(2, ("dim", _explain(difference)))
