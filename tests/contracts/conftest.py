@@ -15,7 +15,7 @@ from tests.support.stores import ManualClock
 
 TABLES = (
     "votes approvals rules tokens codes logins transcripts sessions records hook_figures "
-    "head_history heads"
+    "hook_totals head_history heads"
 )
 
 

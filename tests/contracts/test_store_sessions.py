@@ -17,8 +17,8 @@ from amplifier_foundation.stores import records as kept_records
 from amplifier_foundation.stores import sessions as kept_sessions
 from amplifier_foundation.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
 from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.values.hook_figures import HookFigures
 from amplifier_foundation.stores.values.session import (
-    HookFigures,
     Overruling,
     SessionEntry,
     SessionRecord,
@@ -120,12 +120,39 @@ async def test_records_are_published_once_and_counted_once(store: Store) -> None
     read = await store.records.read("s", after=1)
     assert [one.number for one in read] == [2, 3]
     assert read[1].body == {"text": "\0"}
+    quick = {"within_5": 1, "within_25": 1, "within_100": 1, "within_500": 1, "within_2500": 1}
     assert await store.statistics.read(0) == [
-        HookFigures(7200.0, "guard", "tool:pre", "deny", 2, 3.0, 3.0),
-        HookFigures(7200.0, "logger", "tool:pre", "continue", 1, 1.0, 1.0),
+        HookFigures(7200.0, "guard", "tool:pre", "deny", 2, 3.0, 3.0, timed=1, **quick),
+        HookFigures(
+            7200.0, "logger", "tool:pre", "continue", 1, 1.0, 1.0, timed=1, within_1=1, **quick
+        ),
     ]
     assert len(await store.statistics.read(0, hook="logger")) == 1
     assert await store.statistics.read(7200.1) == []
+
+
+async def test_figures_of_all_time_are_told_apart_up_to_a_number(store: Store) -> None:
+    """The first names; what others add is one sum, so that no figure becomes less."""
+    for number in range(4):
+        hooks = [{"hook": f"h{number}", "action": "deny", "ms": 7.0}] * (number + 1)
+        told = record(number + 1, body={"hooks": hooks})
+        await store.records.publish("s", [told])
+    found, rest = await store.statistics.sum_up(most=2)
+    assert [(one.hook, one.count) for one in found] == [("h0", 1), ("h1", 2)]
+    assert (rest.count, rest.milliseconds, rest.within_5, rest.within_25) == (7, 49.0, 0, 7)
+    found, rest = await store.statistics.sum_up()
+    assert (len(found), rest.count) == (4, 0)
+
+
+async def test_states_of_approvals_and_sessions_are_counted(store: Store) -> None:
+    """Those that wait, too."""
+    await ask(store)
+    await store.sessions.save(SessionEntry("a"))
+    await store.sessions.save(SessionEntry("b", status="ended"))
+    assert await store.statistics.count_states() == {
+        "approvals": {"pending": 1},
+        "sessions": {"ended": 1, "running": 1},
+    }
 
 
 async def test_only_the_newest_records_are_kept(

@@ -103,6 +103,8 @@ def _collect_routes() -> APIRouter:
     # Plain Starlette: what FastAPI adds to a route would be kept for as long as a socket is open.
     api.routes.append(WebSocketRoute(f"{API}live", serve_socket))
     everything = APIRouter()
+    # Where Prometheus looks by itself.
+    everything.include_router(statistics.metrics, responses=ERRORS)
     everything.routes.extend([*api.routes, *page.router.routes])
     return everything
 

@@ -14,7 +14,8 @@ from amplifier_foundation.stores.checks.fields import clean_text, read_name
 from amplifier_foundation.stores.checks.paging import read_limit
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest
-from amplifier_foundation.stores.statistics import add_answers, list_answers
+from amplifier_foundation.stores.statistics import add_figures
+from amplifier_foundation.stores.values.hook_figures import list_figures
 from amplifier_foundation.stores.values.plain import TooDeep, to_json
 from amplifier_foundation.stores.values.session import SessionRecord
 
@@ -96,12 +97,13 @@ def _add(
     encoded: Sequence[tuple[SessionRecord, Mapping[str, Any]]],
 ) -> None:
     floor = _find_last(transaction, session_id) - KEPT
-    for record, values in encoded:
-        # Old ones that were removed must not come back, nor be counted twice.
-        if record.number <= floor:
-            continue
-        if transaction.run(_INSERT, session_id=session_id, **values):
-            add_answers(transaction, list_answers(record))
+    # Old ones that were removed must not come back, nor be counted twice.
+    new = [
+        record
+        for record, values in encoded
+        if record.number > floor and transaction.run(_INSERT, session_id=session_id, **values)
+    ]
+    add_figures(transaction, (figures for record in new for figures in list_figures(record)))
     transaction.run(
         "DELETE FROM records WHERE session_id = :session_id AND number <= :floor",
         session_id=session_id,

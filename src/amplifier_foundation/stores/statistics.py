@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 from amplifier_foundation.stores.checks.fields import clean_text
-from amplifier_foundation.stores.engine import Engine, Transaction
+from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest
-from amplifier_foundation.stores.values.session import HookFigures, Overruling, SessionRecord
+from amplifier_foundation.stores.values.hook_figures import SUMS, HookFigures, add_up
+from amplifier_foundation.stores.values.session import Overruling
 
-HOUR = 3600.0
 NAME = 400
 MOST = 50_000
+MOST_SERIES = 500
+"""Hooks, events and actions that are told apart over all time; names may be made up."""
 
-_ADD = """
-INSERT INTO hook_figures (hour, hook, event, action, calls, milliseconds, slowest)
-VALUES (:hour, :hook, :event, :action, 1, :milliseconds, :milliseconds)
-ON CONFLICT (hour, hook, event, action) DO UPDATE SET
-    calls = hook_figures.calls + 1,
-    milliseconds = hook_figures.milliseconds + excluded.milliseconds,
-    slowest = CASE WHEN excluded.slowest > hook_figures.slowest
-        THEN excluded.slowest ELSE hook_figures.slowest END
-"""
+_FIGURES = ("milliseconds", "slowest", *(name for name in SUMS if name != "milliseconds"))
+_COLUMNS = {name: "calls" if name == "count" else name for name in _FIGURES}
+
+
+_SUMMED = tuple(column for column in _COLUMNS.values() if column != "slowest")
+
+
+def _write_upsert(table: str, keys: tuple[str, ...], **new: str) -> str:
+    """Add to a row, or begin it; `new` are the columns that only a new one is given."""
+    columns = ", ".join((*keys, *_COLUMNS.values(), *new))
+    values = ", ".join((*(f":{name}" for name in (*keys, *_COLUMNS)), *new.values()))
+    sums = ", ".join(f"{one} = {table}.{one} + excluded.{one}" for one in _SUMMED)
+    return (
+        f"INSERT INTO {table} ({columns}) VALUES ({values}) "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sums}, slowest = CASE WHEN "
+        f"excluded.slowest > {table}.slowest THEN excluded.slowest ELSE {table}.slowest END"
+    )
+
+
+_ADD = _write_upsert("hook_figures", ("hour", "hook", "event", "action"))
+_ADD_TOTAL = _write_upsert("hook_totals", ("hook", "event", "action"), first_seen="unix_now()")
 _READ = """
 SELECT * FROM hook_figures WHERE hour >= :since AND (:hook = '' OR hook = :hook)
 ORDER BY hour, hook, event, action LIMIT :most
+"""
+_TOTALS = """
+SELECT 0.0 AS hour, hook_totals.* FROM hook_totals ORDER BY first_seen, hook, event, action
+LIMIT :most
+"""
+_ALL = f"""
+SELECT 0.0 AS hour, '' AS hook, '' AS event, '' AS action, COALESCE(MAX(slowest), 0) AS slowest,
+    {", ".join(f"COALESCE(SUM({one}), 0) AS {one}" for one in _SUMMED)}
+FROM hook_totals
+"""
+_STATES = """
+SELECT status, count(*) AS number FROM {table} GROUP BY status ORDER BY status
 """
 _OVERRULINGS = """
 SELECT hook, count(*) AS asked,
@@ -49,18 +74,32 @@ class Statistics:
         rows = await self._engine.read(
             lambda transaction: transaction.run(_READ, since=begin, hook=hook, most=MOST)
         )
-        return [
-            HookFigures(
-                hour=row["hour"],
-                hook=row["hook"],
-                event=row["event"],
-                action=row["action"],
-                count=row["calls"],
-                milliseconds=row["milliseconds"],
-                slowest=row["slowest"],
-            )
-            for row in rows
-        ]
+        return [_read(row) for row in rows]
+
+    async def sum_up(self, most: int = MOST_SERIES) -> tuple[list[HookFigures], HookFigures]:
+        """The figures of all time, and what the hooks, events and actions beyond `most` add.
+
+        Those that came first are told apart, so that no sum ever becomes less.
+        """
+        rows, (everything,) = await self._engine.read(
+            lambda transaction: (transaction.run(_TOTALS, most=most), transaction.run(_ALL))
+        )
+        found, rest = [_read(row) for row in rows], _read(everything)
+        for one in found:
+            for name in SUMS:
+                setattr(rest, name, getattr(rest, name) - getattr(one, name))
+        return found, rest
+
+    async def count_states(self) -> dict[str, dict[str, int]]:
+        """How many approvals and sessions there are in each state."""
+        tables = ("approvals", "sessions")
+        found = await self._engine.read(
+            lambda transaction: [transaction.run(_STATES.format(table=table)) for table in tables]
+        )
+        return {
+            table: {row["status"]: int(row["number"]) for row in rows}
+            for table, rows in zip(tables, found, strict=True)
+        }
 
     async def overrulings(self, since: float) -> list[Overruling]:
         """How people answered what each hook has asked since then."""
@@ -80,39 +119,23 @@ class Statistics:
         ]
 
 
-def list_answers(record: SessionRecord) -> Iterator[HookFigures]:
-    """The answers of hooks that a record of the trail tells of, each counted once."""
-    if record.type == "dispatch":
-        hooks = record.body.get("hooks")
-        found: list[Any] = hooks if isinstance(hooks, list) else []
-    elif record.type == "action_resolved":
-        found = [record.body]
-    else:
-        return
-    hour = math.floor(record.time / HOUR) * HOUR
-    for answer in found:
-        if isinstance(answer, dict) and isinstance(answer.get("hook"), str):
-            spent = _read_milliseconds(answer.get("ms"))
-            action = str(answer.get("action") or "continue")
-            yield HookFigures(hour, answer["hook"], record.event, action, 1, spent, spent)
+def add_figures(transaction: Transaction, every: Iterable[HookFigures]) -> None:
+    """Count what records told of hooks."""
+    for one in add_up(every):
+        values = {name: getattr(one, name) for name in _COLUMNS}
+        names = ("hook", "event", "action")
+        values |= {name: clean_text(getattr(one, name), NAME) for name in names}
+        transaction.run(_ADD, hour=one.hour, **values)
+        transaction.run(_ADD_TOTAL, **values)
 
 
-def add_answers(transaction: Transaction, answers: Iterable[HookFigures]) -> None:
-    """Count answers of hooks."""
-    for answer in answers:
-        transaction.run(
-            _ADD,
-            hour=answer.hour,
-            hook=clean_text(answer.hook, NAME),
-            event=clean_text(answer.event, NAME),
-            action=clean_text(answer.action, NAME),
-            milliseconds=answer.milliseconds,
-        )
-
-
-def _read_milliseconds(value: Any) -> float:
-    usable = isinstance(value, int | float) and math.isfinite(value) and value >= 0
-    return float(value) if usable else 0.0
+def _read(row: Row) -> HookFigures:
+    figures = {name: row[column] for name, column in _COLUMNS.items()}
+    for name in figures:
+        figures[name] = (float if name in ("milliseconds", "slowest") else int)(figures[name])
+    return HookFigures(
+        hour=row["hour"], hook=row["hook"], event=row["event"], action=row["action"], **figures
+    )
 
 
 def _read_since(since: float) -> float:

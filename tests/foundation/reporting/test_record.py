@@ -29,3 +29,14 @@ def test_what_is_too_long_or_no_json_is_left_out_and_says_so() -> None:
     circle["again"] = circle
     assert write_record(1, "x", circle).body == {"left_out": "it cannot be written as JSON"}
     assert write_record(1, "x", {"n": float("nan")}).body == {"n": "NaN"}
+
+
+def test_what_hooks_answered_is_kept_without_the_data_that_it_was_about() -> None:
+    """Figures of hooks are counted from it."""
+    hooks = [{"hook": "guard", "action": "deny"}]
+    body = {"action": "deny", "hooks": hooks, "data": {"text": "b" * LONGEST_BODY}}
+    kept = write_record(1, "dispatch", body).body
+    assert (kept["hooks"], kept["action"]) == (hooks, "deny")
+    assert kept["left_out"].endswith(" bytes")
+    body["hooks"] = [{"hook": "guard", "reason": "b" * LONGEST_BODY}]
+    assert write_record(1, "dispatch", body).body.keys() == {"left_out"}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from amplifier_apps.web.guard.refusal import Scope
 
 API = "/api/v1/"
+METRICS = "/metrics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Head:
 
     @property
     def is_api(self) -> bool:
-        """Whether it is for the API, not for a file of the page."""
-        return self.path.startswith("/api/") or self.path == "/api"
+        """Whether it is for the API or for figures, not for a file of the page."""
+        return self.path.startswith("/api/") or self.path in ("/api", METRICS)
 
     @property
     def changes(self) -> bool:

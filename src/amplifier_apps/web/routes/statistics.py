@@ -1,4 +1,7 @@
-"""What hooks answered, how long they took, and how often people overruled them."""
+"""What hooks answered, how long they took, and how often people overruled them.
+
+Once as JSON for the page and other programs, and once as Prometheus wants it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Reader, Shared
+from amplifier_apps.web.wire import metrics_text
 from amplifier_apps.web.wire.encoding import answer
 from amplifier_apps.web.wire.session_answers import StatisticsAnswer
 from amplifier_apps.web.wire.text import Name
 
 router = APIRouter(prefix="/statistics", tags=["statistics"])
+metrics = APIRouter(tags=["statistics"], include_in_schema=False)
 
 
 @router.get("", responses={200: {"model": StatisticsAnswer}})
@@ -30,3 +35,12 @@ async def get_statistics(
     if hook:
         overrulings = [one for one in overrulings if one.hook == hook]
     return answer({"figures": figures, "overrulings": overrulings})
+
+
+@metrics.get("/metrics")
+async def get_metrics(_: Reader, services: Shared) -> Response:
+    """All figures since the store was made, in the text format of Prometheus."""
+    statistics = services.store.statistics
+    figures, rest = await statistics.sum_up()
+    text = metrics_text.write_metrics(figures, rest, await statistics.count_states())
+    return Response(text.encode(errors="replace"), media_type=metrics_text.TYPE)

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from amplifier_apps.web.wire.approval_answers import DescribedApproval
+from amplifier_foundation.stores.values.hook_figures import HookFigures
 from amplifier_foundation.stores.values.session import (
-    HookFigures,
     Overruling,
     SessionEntry,
     SessionRecord,

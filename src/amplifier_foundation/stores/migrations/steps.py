@@ -188,6 +188,55 @@ CREATE TABLE head_history (
     PRIMARY KEY (log, size)
 )
 """
+_TOTALS = """
+CREATE TABLE hook_totals (
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    action TEXT NOT NULL,
+    first_seen DOUBLE PRECISION NOT NULL DEFAULT 0,
+    calls BIGINT NOT NULL,
+    milliseconds DOUBLE PRECISION NOT NULL,
+    slowest DOUBLE PRECISION NOT NULL,
+    failures BIGINT NOT NULL DEFAULT 0,
+    timeouts BIGINT NOT NULL DEFAULT 0,
+    asked BIGINT NOT NULL DEFAULT 0,
+    allowed BIGINT NOT NULL DEFAULT 0,
+    refused BIGINT NOT NULL DEFAULT 0,
+    expired BIGINT NOT NULL DEFAULT 0,
+    overruled BIGINT NOT NULL DEFAULT 0,
+    injected_tokens BIGINT NOT NULL DEFAULT 0,
+    timed BIGINT NOT NULL DEFAULT 0,
+    within_1 BIGINT NOT NULL DEFAULT 0,
+    within_5 BIGINT NOT NULL DEFAULT 0,
+    within_25 BIGINT NOT NULL DEFAULT 0,
+    within_100 BIGINT NOT NULL DEFAULT 0,
+    within_500 BIGINT NOT NULL DEFAULT 0,
+    within_2500 BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (hook, event, action)
+)
+"""
+_TAKE_TOTALS = """
+INSERT INTO hook_totals (hook, event, action, calls, milliseconds, slowest)
+SELECT hook, event, action, SUM(calls), 0, MAX(slowest) FROM hook_figures
+GROUP BY hook, event, action
+"""
+_NEW_FIGURES = (
+    "failures",
+    "timeouts",
+    "asked",
+    "allowed",
+    "refused",
+    "expired",
+    "overruled",
+    "injected_tokens",
+    "timed",
+    "within_1",
+    "within_5",
+    "within_25",
+    "within_100",
+    "within_500",
+    "within_2500",
+)
 
 STEPS = (
     Step(
@@ -230,5 +279,18 @@ STEPS = (
         3,
         "whose requests a standing rule is for",
         ("ALTER TABLE rules ADD COLUMN requester TEXT NOT NULL DEFAULT ''",),
+    ),
+    Step(
+        4,
+        "failures, times and questions of hooks, and their sums over all time",
+        (
+            *(
+                f"ALTER TABLE hook_figures ADD COLUMN {name} BIGINT NOT NULL DEFAULT 0"
+                for name in _NEW_FIGURES
+            ),
+            _TOTALS,
+            _TAKE_TOTALS,
+            "CREATE INDEX hook_totals_by_time ON hook_totals (first_seen, hook, event, action)",
+        ),
     ),
 )

@@ -45,19 +45,6 @@ class SessionRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class HookFigures:
-    """What one hook answered in one hour, and how long it took."""
-
-    hour: float
-    hook: str
-    event: str
-    action: str
-    count: int
-    milliseconds: float
-    slowest: float
-
-
-@dataclass(frozen=True, slots=True)
 class Overruling:
     """How people answered what a hook asked."""
 

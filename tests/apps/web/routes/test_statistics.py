@@ -27,3 +27,27 @@ async def test_figures_and_overrulings_of_the_last_hours(world: World):
     assert [(it["hook"], it["asked"]) for it in everything["overrulings"]] == [("h1", 1)]
     assert [it["hook"] for it in one["figures"]] == ["h2"]
     assert one["overrulings"] == []
+
+
+async def test_prometheus_gets_the_figures_of_all_time_with_a_token(world: World):
+    """As plain text; nobody gets them without the right to read."""
+    hooks = [{"hook": 'h"1', "action": "deny", "ms": 2.0}]
+    records = [SessionRecord(1, 5.0, "dispatch", event="tool:pre", body={"hooks": hooks})]
+    await world.store.records.publish("s", records)
+    await world.ask(hook="h1")
+    async with await world.person("prometheus", "read") as scraper:
+        told = await scraper.get(f"{world.address}/metrics")
+        assert (await scraper.head(f"{world.address}/metrics")).status_code == 405
+    assert (told.status_code, told.headers["content-type"]) == (
+        200,
+        "text/plain; version=0.0.4; charset=utf-8",
+    )
+    labels = 'hook="h\\"1",event="tool:pre",action="deny"'
+    assert f"amplifier_hook_calls_total{{{labels}}} 1\n" in told.text
+    assert "amplifier_approvals_waiting 1\n" in told.text
+    async with world.client() as nobody, await world.agent() as agent:
+        assert (await nobody.get(f"{world.address}/metrics")).status_code == 401
+        assert (await agent.get(f"{world.address}/metrics")).status_code == 403
+    async with await world.browser() as browser:
+        del browser.headers["X-Amplifier-CSRF"]
+        assert (await browser.get(f"{world.address}/metrics")).status_code == 401

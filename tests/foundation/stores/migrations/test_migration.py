@@ -74,6 +74,24 @@ async def test_a_store_of_version_1_is_upgraded_with_its_data(url: str, clock: M
         await store.sessions.save(SessionEntry("s"))
 
 
+async def test_figures_of_version_3_are_in_the_sums_of_all_time(
+    url: str, clock: ManualClock
+) -> None:
+    """How long those calls took is not known as finely, and not told."""
+    engine, preamble = await open_engine(url, clock)
+    await migrate(engine, preamble, STEPS[:3])
+    insert = "INSERT INTO hook_figures VALUES (:hour, 'guard', 'tool:pre', 'deny', 2, 9.0, 5.0)"
+    await engine.write(
+        lambda transaction: [transaction.run(insert, hour=hour) for hour in (0.0, 3600.0)]
+    )
+    await engine.close()
+    async with await open_store(url, clock=clock) as store:
+        ((total,), rest) = await store.statistics.sum_up()
+        assert (total.hook, total.count, total.slowest, total.timed) == ("guard", 4, 5.0, 0)
+        assert (total.milliseconds, rest.count) == (0.0, 0)
+        assert [one.milliseconds for one in await store.statistics.read(0)] == [9.0, 9.0]
+
+
 async def test_many_who_open_a_new_store_at_once_migrate_it_once(
     url: str, clock: ManualClock
 ) -> None:

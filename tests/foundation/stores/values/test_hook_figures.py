@@ -1,0 +1,100 @@
+"""Figures of hooks, from the records that agents send."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_foundation.stores.values.hook_figures import HookFigures, add_up, list_figures
+from amplifier_foundation.stores.values.session import SessionRecord
+
+ANSWER = {"hook": "guard", "action": "deny", "ms": 2.5}
+
+
+def test_the_answers_of_a_dispatch_are_counted_in_their_hour() -> None:
+    """Each hook by itself."""
+    record = SessionRecord(1, 7205.0, "dispatch", "tool:pre", body={"hooks": [ANSWER, ANSWER]})
+    counted = list(list_figures(record))
+    assert [(one.hour, one.hook, one.action, one.milliseconds) for one in counted] == [
+        (7200.0, "guard", "deny", 2.5)
+    ] * 2
+
+
+def test_a_decision_on_its_own_is_counted_and_other_records_are_not() -> None:
+    """As trails of the lowest level have it."""
+    assert len(list(list_figures(SessionRecord(1, 1.0, "action_resolved", body=ANSWER)))) == 1
+    assert list(list_figures(SessionRecord(1, 1.0, "hook_finished", body=ANSWER))) == []
+
+
+@given(
+    st.recursive(
+        st.none() | st.floats() | st.text(),
+        lambda v: (
+            st.lists(v)
+            | st.dictionaries(
+                st.sampled_from(["hook", "hooks", "ms", "action", "tokens", "shadowed"]), v
+            )
+        ),
+        max_leaves=8,
+    )
+)
+def test_no_body_breaks_the_count(body: Any) -> None:
+    """Whatever an agent sends: figures are finite numbers."""
+    for type in ("dispatch", "action_resolved", "approval_decided", "injection_accepted"):
+        content = body if isinstance(body, dict) else {"hooks": body}
+        for answer in list_figures(SessionRecord(1, 1.0, type, hook="h", body=content)):
+            assert math.isfinite(answer.milliseconds)
+            assert isinstance(answer.action, str)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"action": "deny", "unheeded": True}, {"action": "continue"}),
+        ({"action": "continue", "shadowed": "deny"}, {"action": "shadow:deny"}),
+        ({"error": "OSError", "timed_out": False}, {"failures": 1, "timeouts": 0}),
+        ({"error": "late", "timed_out": True}, {"failures": 1, "timeouts": 1}),
+        ({"ms": 25}, {"timed": 1, "within_5": 0, "within_25": 1, "within_2500": 1}),
+        ({"ms": -1}, {"timed": 0, "within_2500": 0}),
+    ],
+)
+def test_an_answer_is_counted_as_the_session_counts_it(
+    answer: dict[str, Any], told: dict[str, Any]
+) -> None:
+    """What had no effect is a continue, or in the shadow."""
+    record = SessionRecord(1, 1.0, "dispatch", body={"hooks": [{"hook": "h", **answer}]})
+    (figures,) = list_figures(record)
+    assert {name: getattr(figures, name) for name in told} == told
+
+
+@pytest.mark.parametrize(
+    ("type", "body", "told"),
+    [
+        ("approval_requested", {}, {"asked": 1, "action": "ask_user"}),
+        ("approval_decided", {"allowed": True, "how": "person"}, {"allowed": 1, "overruled": 1}),
+        ("approval_decided", {"allowed": True, "how": "rule"}, {"allowed": 1, "overruled": 0}),
+        ("approval_decided", {}, {"refused": 1, "allowed": 0}),
+        ("approval_expired", {}, {"expired": 1}),
+        ("injection_accepted", {"tokens": 7}, {"injected_tokens": 7, "action": "inject_context"}),
+        ("injection_accepted", {"tokens": 2**70}, {"injected_tokens": 0}),
+    ],
+)
+def test_questions_and_injections_are_counted_for_their_hook(
+    type: str, body: dict[str, Any], told: dict[str, Any]
+) -> None:
+    """With the action that they come from; they are no calls."""
+    (figures,) = list_figures(SessionRecord(1, 1.0, type, "tool:pre", "h", body=body))
+    assert {name: getattr(figures, name) for name in told} == told
+    assert figures.count == 0
+
+
+def test_figures_of_one_key_become_one() -> None:
+    """Summed, and the slowest of all."""
+    figures = [HookFigures(0, "h", "e", "deny", 1, ms, ms) for ms in (3.0, 5.0, 4.0)]
+    (found,) = add_up([*figures])
+    assert (found.count, found.milliseconds, found.slowest) == (3, 12.0, 5.0)
+    assert len(add_up([*figures, HookFigures(0, "h", "e", "continue", 1)])) == 2
