@@ -22,6 +22,9 @@ from amplifier_foundation.history.recorded import (
     Stage,
 )
 
+_LONGEST = 1e12
+"""Milliseconds or seconds that anything may have taken; what claims to be longer is forged."""
+
 
 def read_history(path: Path) -> Iterator[Item]:
     """What a trail tells, in order; committed values are filled in where they are kept."""
@@ -36,8 +39,13 @@ def read_revealed(files: LogFiles) -> Iterator[Record]:
 def read_items(records: Iterable[Record]) -> Iterator[Item]:
     """Records as values; one that says nothing usable is a `Note`."""
     for record in records:
-        read = _READERS.get(record["type"])
-        yield read(record) if read is not None else _read_note(record)
+        read = _READERS.get(record["type"], _read_note)
+        try:
+            item = read(record)
+        except RecursionError:
+            # Nested deeper than any writer nests; some versions of Python read even that.
+            item = _read_note({**record, "body": {}})
+        yield item
 
 
 def _place(record: Record) -> dict[str, Any]:
@@ -54,8 +62,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) else None
+def _duration(value: Any) -> float | None:
+    return float(value) if type(value) in (int, float) and 0 <= value <= _LONGEST else None
 
 
 def _read_note(record: Record) -> Note:
@@ -100,7 +108,7 @@ def read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
         hook=_text(body.get("hook")) or "(unnamed)",
         id=ident if type(ident) is int else 0,
         action=_text(body.get("action")) or "continue",
-        ms=_number(body.get("ms")),
+        ms=_duration(body.get("ms")),
         reason=_text(body.get("reason")),
         error=None if error is None else str(error),
         timed_out=body.get("timed_out") is True,
@@ -160,7 +168,7 @@ def _read_finished(record: Record) -> Item:
         digest=_text(body.get("digest")),
         outcome=_text(body.get("outcome")),
         success=success if isinstance(success, bool) else None,
-        ms=_number(body.get("ms")),
+        ms=_duration(body.get("ms")),
     )
 
 
@@ -176,7 +184,7 @@ def _read_hook(record: Record) -> Item:
         event=_text(record["event"]),
         priority=priority,
         on_error=_text(body.get("on_error")) or "continue",
-        timeout=_number(body.get("timeout")),
+        timeout=_duration(body.get("timeout")),
         module=_text(body.get("module")),
         kind=_text(body.get("kind")),
         shadow=body.get("shadow") is True,

@@ -136,3 +136,27 @@ def test_no_record_breaks_the_reading(type: str, body: dict[str, Any], odd: Any)
     (item,) = read_items([record])
     assert json.dumps(body)  # the body is what it was
     assert item is not None
+
+
+@pytest.mark.parametrize("ms", [-1, 1e308, float("inf"), float("nan"), 10**300, True, "1"])
+def test_a_time_that_nothing_takes_is_left_out(ms: Any) -> None:
+    """Whoever adds times up does not have to look at each."""
+    answer = {"hook": "a", "id": 1, "action": "continue", "ms": ms}
+    judged = {"type": "dispatch", "body": {"data": {}, "hooks": [answer]}}
+    ended = {"type": "tool_finished", "body": {"ms": ms}}
+    event, call = read_items([{**RECORD, **judged}, {**RECORD, **ended}])
+    assert isinstance(event, RecordedEvent)
+    assert event.answers[0].ms is None
+    assert isinstance(call, RecordedCall)
+    assert call.ms is None
+
+
+def test_an_event_that_is_nested_without_end_says_nothing() -> None:
+    """No writer nests so deep, and whoever looks at values does not have to expect it."""
+    nested: Any = 1
+    for _ in range(20_000):
+        nested = [nested]
+    body = {"data": {"tool_input": nested}, "hooks": []}
+    (item,) = read_items([{**RECORD, "type": "dispatch", "body": body}])
+    assert isinstance(item, Note)
+    assert item.body == {}
