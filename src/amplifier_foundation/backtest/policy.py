@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from amplifier_core.errors import AmplifierError
+from amplifier_core.loader.importing import forget, taken
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle, bundle_from_plan, load_bundle
 from amplifier_foundation.history.acting import ACTING
@@ -95,6 +96,14 @@ class Policy:
         plan = self.material.bundle.digest
         parts = (plan, self.material.digest, self.material.rest, json.dumps(self.source.to_dict()))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def forget_modules(self) -> None:
+        """Have its files imported anew, as in a process of its own: so no session, and no other
+        policy, leaves anything behind for this one."""
+        for name, tree in list(taken.items()):
+            if self.material.snapshot.list_below(tree.start):
+                forget(name)
+        self.material.claim_packages()
 
 
 def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None) -> Policy:

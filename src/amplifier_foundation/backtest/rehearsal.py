@@ -152,6 +152,7 @@ class Rehearsal:
 
     async def _open_root(self, session: str) -> SessionCoordinator:
         self._root = session
+        self._policy.forget_modules()
         host = self._make_host(session, None)
         host.session_state.update(self._state)
         standing = [

@@ -92,3 +92,28 @@ async def test_rate_limits_go_by_recorded_time(tmp_path: Path) -> None:
     assert (await recorder.backtest()).counts == {}
     recorder.save(row("judge"))
     assert (await recorder.backtest()).counts == {"no_longer_denied": 2}
+
+
+COUNTING = """
+from amplifier_core.models import HookResult
+
+CALLS = []
+
+async def on_tool_pre(event, data):
+    CALLS.append(event)
+    return HookResult(action="deny", reason="enough") if len(CALLS) > 2 else None
+"""
+
+
+async def test_what_a_hook_file_remembers_ends_with_the_session(tmp_path: Path) -> None:
+    """As it would if each session had a process of its own; two policies share nothing either."""
+    recorder = Recorder(tmp_path)
+    await recorder.record([1, 2])
+    await recorder.record([1, 2])
+    hook = tmp_path / "counting.py"
+    hook.write_text(COUNTING)
+    policy, other = (recorder.load(hooks=(str(hook),), only=True) for _ in range(2))
+    assert (await recorder.backtest(policy)).counts == {}
+    assert (await recorder.backtest(policy, other)).counts == {}
+    await recorder.record([1, 2, 3])
+    assert (await recorder.backtest(policy)).counts == {"newly_denied": 1}

@@ -22,6 +22,9 @@ from amplifier_foundation.machine.sandbox.wall import Wall
 _LONGEST = 30 * 24 * 3600.0
 _KEPT = 20_000
 """Bytes of the worker's last words that are kept for an error."""
+_DISTURBED = (
+    "A hook has written into the pipe that results come through, so they are not to be relied on"
+)
 
 
 @dataclass(slots=True)
@@ -116,7 +119,10 @@ class Launch:
             return
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
-            self._take_message(json.loads(line))
+            try:
+                self._take_message(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                self._failure = _DISTURBED
 
     def _take_message(self, message: dict[str, Any]) -> None:
         kind = message["kind"]

@@ -33,17 +33,20 @@ class StateFile:
             values = json.loads(self.path.read_text())
         except (OSError, ValueError):
             return
-        if not isinstance(values, dict) or values.get("version") != VERSION:
+        if not _is_state(values) or values["version"] != VERSION:
             return
-        if values.get("digest") == self._digest:
+        if values["digest"] == self._digest:
             self._trails, self.spent = values["trails"], values["spent"]
 
     def find(self, trail: Path) -> Tally | None:
         """What was found in a trail, if it has not changed since."""
         known = self._trails.get(str(trail))
-        if known is None or known["stamp"] != stamp_trail(trail):
+        try:
+            if known is None or known["stamp"] != stamp_trail(trail):
+                return None
+            return Tally.from_dict(known["tally"])
+        except (KeyError, TypeError):  # somebody edited the file: look at the trail again
             return None
-        return Tally.from_dict(known["tally"])
 
     def keep(self, trail: Path, tally: Tally, spent: str = "") -> None:
         """Keep what was found in a trail."""
@@ -70,6 +73,24 @@ class StateFile:
         """All is done: nobody has to go on from a file that nobody named."""
         if self._temporary:
             self.path.unlink(missing_ok=True)
+
+
+def holds_something_else(path: Path) -> bool:
+    """Whether there is a file that no backtest has written: it must not be replaced."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    try:
+        return bool(content) and not _is_state(json.loads(content))
+    except ValueError:
+        return True
+
+
+def _is_state(values: Any) -> bool:
+    if not isinstance(values, dict) or values.keys() != {"version", "digest", "trails", "spent"}:
+        return False
+    return isinstance(values["trails"], dict) and isinstance(values["spent"], str)
 
 
 def stamp_trail(trail: Path) -> list[list[Any]]:

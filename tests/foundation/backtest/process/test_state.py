@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_foundation.backtest import Tally
-from amplifier_foundation.backtest.process.state import StateFile
+from amplifier_foundation.backtest.process.state import StateFile, holds_something_else
 
 
 @pytest.fixture
@@ -51,3 +53,30 @@ def test_a_file_that_nobody_named_goes_when_all_is_done(tmp_path: Path, trail: P
         state.keep(trail, Tally())
         state.finish()
         assert state.path.exists() is not temporary
+
+
+@pytest.mark.parametrize("known", [5, {}, {"stamp": 1}, {"tally": {}}, {"tally": {"x": 1}}])
+def test_a_state_that_somebody_edited_is_not_relied_on(
+    tmp_path: Path, trail: Path, known: Any
+) -> None:
+    """The trail is looked at again."""
+    path = tmp_path / "state.json"
+    StateFile(path, "digest").keep(trail, Tally())
+    values = json.loads(path.read_text())
+    kept = values["trails"][str(trail)]
+    values["trails"][str(trail)] = {**kept, **known} if isinstance(known, dict) else known
+    if known == {}:
+        values["trails"] = []
+    path.write_text(json.dumps(values))
+    assert StateFile(path, "digest").find(trail) is None
+
+
+def test_a_file_of_somebody_else_is_told_from_a_state(tmp_path: Path, trail: Path) -> None:
+    """Whoever mistypes a name must not lose a file."""
+    path = tmp_path / "state.json"
+    assert not holds_something_else(path)
+    StateFile(path, "digest").keep(trail, Tally())
+    assert not holds_something_else(path)
+    for content in ("text", "[]", '{"version": 1}', "\0"):
+        path.write_text(content)
+        assert holds_something_else(path)

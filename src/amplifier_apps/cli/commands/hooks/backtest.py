@@ -164,9 +164,14 @@ def _require_trust(source: PolicySource) -> None:
 
 
 def _find_state(named: Path | None, job: Job) -> StateFile:
-    from amplifier_foundation.backtest.process.state import StateFile
+    from amplifier_foundation.backtest.process.state import StateFile, holds_something_else
     from amplifier_foundation.machine.user import find_data_home
 
+    if named is not None and holds_something_else(named):
+        raise click.UsageError(
+            f"--state {named}: this file is not one that a backtest has written, and would be "
+            "replaced; name a new file"
+        )
     usual = find_data_home() / "amplifier" / "backtest" / f"{job.digest[:32]}.json"
     return StateFile(named or usual, job.digest, temporary=named is None)
 
