@@ -24,6 +24,9 @@ class Operation:
     EXECUTE_TOOL = "execute_tool"
 
 
+HOOK_BUCKETS = (0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
+
+
 class Metric:
     """Instruments."""
 
@@ -31,6 +34,11 @@ class Metric:
     OPERATION_DURATION = "gen_ai.client.operation.duration"
     TOOL_DURATION = PREFIX + "tool.duration"
     DENIALS = PREFIX + "hook.denials"
+    HOOK_CALLS = PREFIX + "hook.calls"
+    HOOK_SHADOWED = PREFIX + "hook.shadowed"
+    HOOK_FAILURES = PREFIX + "hook.failures"
+    HOOK_TIMEOUTS = PREFIX + "hook.timeouts"
+    HOOK_DURATION = PREFIX + "hook.duration"
     APPROVALS = PREFIX + "approvals"
 
 
@@ -64,6 +72,8 @@ class Attribute:
     # Ours
     HOOK = PREFIX + "hook.name"
     HOOK_EVENT = PREFIX + "hook.event"
+    HOOK_ACTION = PREFIX + "hook.action"
+    HOOK_QUANTILE = PREFIX + "hook.quantile"
     REASON = PREFIX + "hook.reason"
     APPROVAL_PROMPT = PREFIX + "approval.prompt"
     APPROVAL_DECISION = PREFIX + "approval.decision"

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from amplifier_foundation.hooks.otel.genai_names import DURATION_BUCKETS, TOKEN_BUCKETS, Metric
+from amplifier_foundation.hooks.otel.genai_names import (
+    DURATION_BUCKETS,
+    HOOK_BUCKETS,
+    TOKEN_BUCKETS,
+    Metric,
+)
 from amplifier_foundation.modules.extras import require
 
 _SCOPE = "amplifier_foundation.hooks.otel"
@@ -63,6 +68,13 @@ class Pipeline:
         )
         self.denials = meter.create_counter(Metric.DENIALS, "{denial}")
         self.approvals = meter.create_counter(Metric.APPROVALS, "{approval}")
+        self.hook_calls = meter.create_counter(Metric.HOOK_CALLS, "{call}")
+        self.hook_shadowed = meter.create_counter(Metric.HOOK_SHADOWED, "{answer}")
+        self.hook_failures = meter.create_counter(Metric.HOOK_FAILURES, "{failure}")
+        self.hook_timeouts = meter.create_counter(Metric.HOOK_TIMEOUTS, "{timeout}")
+        self.hook_duration = meter.create_histogram(
+            Metric.HOOK_DURATION, "s", explicit_bucket_boundaries_advisory=HOOK_BUCKETS
+        )
 
     def flush(self, seconds: float) -> None:
         """Send what is waiting. Blocks."""

@@ -10,6 +10,7 @@ from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.otel.config import Config
 from amplifier_foundation.hooks.otel.genai_names import PREFIX, Attribute, normalize_provider
+from amplifier_foundation.hooks.otel.hook_metrics import record_hooks
 from amplifier_foundation.hooks.otel.pipeline import Pipeline
 from amplifier_foundation.hooks.otel.reply import count_tokens, describe_reply, is_number
 from amplifier_foundation.hooks.otel.span_tree import SessionSpans, SpanTree
@@ -82,6 +83,7 @@ class Telemetry:
         reason = to_one_line(data.get("reason") or "complete", 40)
         if spans.session is not None:
             spans.session.set_attribute(Attribute.SESSION_REASON, reason)
+        record_hooks(self._pipeline, data.get("stats"))
         failed = reason if reason in {"error", "timeout"} else None
         self.tree.close_session(spans.session_id, failed)
 
