@@ -94,6 +94,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
         self._told: set[tuple[str, type, str]] = set()
         self.hooks.reporter = self.report_troubles
+        self.hooks.timed = self.hooks.timed or self._trail.records
         self._stop_listening = self.hooks.listen(self._record_registration)
 
     # Events

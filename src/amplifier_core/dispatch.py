@@ -72,7 +72,7 @@ class Dispatch:
 
     __slots__ = (
         "data", "denied", "event", "given", "plan", "ran", "shadowed", "shared", "spoken",
-        "times", "troubles", "unheeded",
+        "timed", "times", "troubles", "unheeded",
     )  # fmt: skip
 
     def __init__(
@@ -89,8 +89,9 @@ class Dispatch:
         self.unheeded: list[Answer] = []
         self.shadowed: list[Answer] = []
         self.troubles: list[Trouble] = []
+        self.timed = False
         self.times: dict[int, float] = {}
-        """The seconds that each hook took which was called, by registration."""
+        """The seconds that each hook took which was called, by registration, if it is `timed`."""
         self.ran = len(plan.entries)
         self.denied = False
 
@@ -196,7 +197,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     for call, name, record in run.plan.entries[first:end]:
         if watch is not None:
             follow = watch.begin(record)
-        started = perf_counter()
+        started = perf_counter() if run.timed else 0.0
         try:
             if answer is _NOT_ASKED:
                 # A guard gets a copy that no other hook ever held.
@@ -210,20 +211,16 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
         except FAILURES as error:
             answer, untouched = take_failure(error), False
         finally:
-            _end(run, record, started, watch)
+            if run.timed:
+                run.times[record.id] = perf_counter() - started
+            if watch is not None:
+                watch.end(record)
         if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
     if run.spoken and run.plan.mode == "evaluate_only":
         run.shadow()
     return run
-
-
-def _end(run: Dispatch, record: HookHandler, started: float, watch: Watch | None) -> None:
-    run.times[record.id] = spent = perf_counter() - started
-    record.counts.count_call(spent)
-    if watch is not None:
-        watch.end(record)
 
 
 async def run_observers(
@@ -238,7 +235,10 @@ async def run_observers(
         try:
             return await record.execute(name, _tell(run, again))
         finally:
-            _end(run, record, started, watch)
+            if run.timed:
+                run.times[record.id] = perf_counter() - started
+            if watch is not None:
+                watch.end(record)
 
     work = (observe(name, record) for _, name, record in entries if not run.is_over)
     answers = await asyncio.gather(*work, return_exceptions=True)

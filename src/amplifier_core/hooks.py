@@ -74,6 +74,8 @@ class HookRegistry(RegistryNames):
         self._listeners: list[Callable[[str, HookHandler], None]] = []
         self.reporter: Callable[[Dispatch], Awaitable[None]] | None = None
         """Who is told of what hooks did to no effect when somebody emits directly: the session."""
+        self.timed = False
+        """Whether every hook is timed, because a trail wants to know, or some now and then."""
         self._lock = threading.Lock()
         if parent is not None:
             parent._children.add(self)
@@ -182,20 +184,16 @@ class HookRegistry(RegistryNames):
             listener(change, record)
 
     def _forget_plans(self) -> None:
-        self._count_quiet()
         self._plans = {}
         if self._children:
             for child in list(self._children):
                 child._forget_plans()
 
-    def _count_quiet(self) -> None:
-        for plan in list(self._plans.values()):
-            plan.count_quiet()
-
     def count(self) -> dict[str, HookCounts]:
         """What each hook has done here and in child registries, by name; also those that left."""
-        for registry in (self, *self._children):
-            registry._count_quiet()
+        for plans in (one._plans for one in (self, *self._children)):
+            for plan in list(plans.values()):
+                plan.count_quiet()
         found = {name: HookCounts().add(counts) for name, counts in self._gone.items()}
         for _, entries in self._snapshot():
             for _, _, record in entries:
@@ -300,7 +298,7 @@ class HookRegistry(RegistryNames):
         if not plan.entries:
             return continue_with({**self._defaults, **data})
         calls, here = plan.calls, depth.get()
-        if calls is None or here >= MAX_DEPTH:
+        if calls is None or here >= MAX_DEPTH or not plan.quiet & plan.untimed:
             return await self._finish(await self.dispatch(event, data))
         current = {**self._defaults, **data, "timestamp": timestamp()}
         try:
@@ -310,7 +308,7 @@ class HookRegistry(RegistryNames):
         depth.set(here + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
-            waiting = iter(calls if plan.quiet & plan.untimed else plan.time_calls())
+            waiting = iter(calls)
             for call in waiting:
                 try:
                     answer = await call(event, seen)
@@ -324,8 +322,9 @@ class HookRegistry(RegistryNames):
                 return continue_with(current)
             run = Dispatch(event, plan, current, seen)
             index = len(calls) - length_hint(waiting) - 1
-            plan.count_quiet(index)
-            return await self._finish(await run_hooks(run, index, answer))
+            await run_hooks(run, index, answer)
+            plan.count_run(run.ran, run.times)
+            return await self._finish(run)
         finally:
             depth.set(here)
 
@@ -344,10 +343,12 @@ class HookRegistry(RegistryNames):
         outside = enter(event)
         try:
             if before is not None:
-                return await run_again(run, before, watch)
-            await run_hooks(run, watch=watch, end=run.plan.in_turn)
-            if observers := run.plan.entries[run.plan.in_turn :]:
-                await run_observers(run, observers, watch)
+                await run_again(run, before, watch)
+            else:
+                await run_hooks(run, watch=watch, end=run.plan.in_turn)
+                if observers := run.plan.entries[run.plan.in_turn :]:
+                    await run_observers(run, observers, watch)
+            run.plan.count_run(run.ran, run.times)
             return run
         finally:
             depth.set(outside)
@@ -382,4 +383,6 @@ class HookRegistry(RegistryNames):
             data = {**self._defaults, **data, "timestamp": timestamp()}
             if event in TRACED:
                 add_request_id(event, data)
-        return Dispatch(event, self._plan(event), data, copy_plain(data))
+        run = Dispatch(event, self._plan(event), data, copy_plain(data))
+        run.timed = run.plan.take_turn() or self.timed or not is_new
+        return run

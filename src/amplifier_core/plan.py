@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Mapping
 from inspect import CO_COROUTINE
-from time import perf_counter
 from types import FunctionType, MethodType
-from typing import Any, cast
+from typing import Any
 
 from amplifier_core.events.modes import Mode
 from amplifier_core.registration import HookHandler
@@ -19,7 +17,7 @@ PlanEntry = tuple[Any, str, HookHandler]
 class Plan:
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
 
-    __slots__ = ("calls", "entries", "in_turn", "mode", "quiet", "untimed")
+    __slots__ = ("calls", "counted", "entries", "in_turn", "mode", "quiet", "untimed")
 
     def __init__(
         self, event: str = "", entries: Iterable[PlanEntry] = (), mode: Mode = "enforce"
@@ -30,30 +28,35 @@ class Plan:
         self.in_turn = sum(not record.parallel for _, _, record in entries)
         plain = all(name == event and _is_coroutine_function(call) for call, name, _ in entries)
         # The bare handlers, if all are coroutine functions without limits that see this name.
-        self.calls = tuple(record.handler for _, _, record in entries) if plain else None
-        # How often all of them were called and said nothing; counted for each hook later.
-        self.quiet = 0
-        # The bits of `quiet` that must be zero for the calls to be timed.
+        bare: tuple[Any, ...] = tuple(record.handler for _, _, record in entries)
+        self.calls = bare if plain else None
+        # How often it was run, and how many of these runs were counted for each hook.
+        self.quiet = self.counted = 0
+        # The bits of `quiet` that are zero when it is time to take times.
         self.untimed = 0
 
-    def time_calls(self) -> list[Any]:
-        """The bare handlers, each of which takes its time: at first always, then now and then."""
-        self.untimed = 0 if self.quiet < 16 else 511
-        return [partial(_take_time, record) for _, _, record in self.entries]
+    def take_turn(self) -> bool:
+        """Note a run whose hooks are counted one by one; True if they should be timed."""
+        due = not self.quiet & self.untimed
+        self.untimed = 0 if self.quiet < 16 else 1023
+        self.quiet += 1
+        self.counted += 1
+        return due
 
-    def count_quiet(self, end: int | None = None) -> None:
-        """Count the calls that were not counted yet; with `end`, one for each hook before that."""
-        times, self.quiet = (self.quiet, 0) if end is None else (1, self.quiet)
-        for _, _, record in self.entries[:end] if times else ():
+    def count_run(self, ran: int, times: Mapping[int, float]) -> None:
+        """Count a call for each of the first hooks; if times were taken, for who has one."""
+        for _, _, record in self.entries[:ran]:
+            if not times or record.id in times:
+                record.counts.count_call(times.get(record.id))
+
+    def count_quiet(self) -> None:
+        """Count for each hook the calls that were counted for all."""
+        times, self.quiet, self.counted = self.quiet - self.counted, 0, 0
+        for _, _, record in self.entries if times else ():
             record.counts.calls += times
 
-
-async def _take_time(record: HookHandler, event: str, data: dict[str, Any]) -> Any:
-    started, handler = perf_counter(), cast("Any", record.handler)
-    try:
-        return await handler(event, data)
-    finally:
-        record.counts.count_time(perf_counter() - started)
+    # Of a run that had begun when a registration changed, only this plan knows.
+    __del__ = count_quiet
 
 
 def _is_coroutine_function(call: Any) -> bool:

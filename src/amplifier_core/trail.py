@@ -190,7 +190,7 @@ class Trail:
         final = fold(run.spoken, run.data)
         body: dict[str, Any] = {
             "action": final.action,
-            "hooks": [_describe(answer, run) for answer in ran],
+            "hooks": [describe_answer(answer, run) for answer in ran],
             "data": leave_out_histories(run.event, run.data),
         }
         if before := find_before(run.event, run.given, run.data):
@@ -210,11 +210,5 @@ class Trail:
     def _record_decisions(self, run: Dispatch, ran: list[Answer]) -> None:
         for answer in ran:
             if answer.error is not None or answer.result.action != "continue":
-                body = _describe(answer, run)
+                body = describe_answer(answer, run)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)
-
-
-def _describe(answer: Answer, run: Dispatch) -> dict[str, Any]:
-    here = answer.handler
-    shadowed = next((one.result.action for one in run.shadowed if one.handler is here), "")
-    return describe_answer(answer, run.times[here.id], shadowed, answer in run.unheeded)

@@ -8,9 +8,6 @@ from typing import Any, Self, TypeVar
 
 _Key = TypeVar("_Key", str, int)
 
-ALL_TIMED = 64
-"""So many calls of a hook are timed each; that is enough to know what is typical."""
-
 _FINE = 4
 """Bits of a time that are kept: it is known to about three of a hundred."""
 
@@ -37,12 +34,12 @@ class HookCounts:
     answers: Mapping[str, int] = MappingProxyType({})
     shadowed: Mapping[str, int] = MappingProxyType({})
     times: Mapping[int, int] = MappingProxyType({})
-    """How many calls took how long; of many calls, every eighth is timed."""
+    """How many calls took how long; where no trail is kept, of many calls some are timed."""
 
-    def count_call(self, seconds: float) -> None:
-        """Count a call and, unless there are enough of them, its time."""
-        self.calls = calls = self.calls + 1
-        if calls <= ALL_TIMED or not calls & 7:
+    def count_call(self, seconds: float | None) -> None:
+        """Count a call and, if it was taken, its time."""
+        self.calls += 1
+        if seconds is not None:
             self.count_time(seconds)
 
     def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:

@@ -42,20 +42,21 @@ def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -
     }
 
 
-def describe_answer(answer: Any, seconds: float, shadowed: str, unheeded: bool) -> dict[str, Any]:
-    """What one hook answered, how long it took, and whether it had an effect."""
-    result, error = answer.result, answer.error
+def describe_answer(answer: Any, run: Any) -> dict[str, Any]:
+    """What one hook answered in a run, how long it took, and whether it had an effect."""
+    result, error, handler = answer.result, answer.error, answer.handler
     described: dict[str, Any] = {
         "hook": answer.hook,
-        "id": answer.handler.id,
+        "id": handler.id,
         "action": result.action,
-        "ms": round(seconds * 1000, 3),
+        "ms": round(run.times[handler.id] * 1000, 3),
     }
-    if shadowed:
-        described["shadowed"] = shadowed
+    for one in run.shadowed:
+        if one.handler is handler:
+            described["shadowed"] = one.result.action
     if result is CONTINUE and error is None:
         return described
-    if unheeded:
+    if answer in run.unheeded:
         described["unheeded"] = True
     if result.reason:
         described["reason"] = result.reason
