@@ -68,7 +68,7 @@ def tell_kind(path: Path) -> str:
 
     try:
         content = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise PolicyError(f"{path} cannot be read: {error}") from None
     if isinstance(content, list) or (isinstance(content, dict) and "rules" in content):
         return "rules"

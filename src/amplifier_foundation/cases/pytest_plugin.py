@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from amplifier_foundation.cases.subject import Subject
 
 _NAME = re.compile(r".+\.cases\.(ya?ml|json)")
-_ABOUT_HOOKS = re.compile(rb"""^[\s{,]*["']?(hook|bundle)["']?\s*:\s*\S""", re.MULTILINE)
-_HAS_CASES = re.compile(rb"""^[\s{,]*["']?cases["']?\s*:""", re.MULTILINE)
+# Not \s before a key: many empty lines would be gone through once for each of them.
+_ABOUT_HOOKS = re.compile(rb"""^[ \t{,]*["']?(hook|bundle)["']?[ \t]*:\s*\S""", re.MULTILINE)
+_HAS_CASES = re.compile(rb"""^[ \t{,]*["']?cases["']?[ \t]*:""", re.MULTILINE)
 
 
 class CaseFailed(Exception):

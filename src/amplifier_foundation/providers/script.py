@@ -133,7 +133,7 @@ def read_script(path: str | Path) -> list[Reply]:
     path = Path(path)
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as failure:
         reason = " ".join(str(failure).split())
         raise ModuleLoadError(f"The script {str(path)!r} cannot be read: {reason}") from failure
     document = content if isinstance(content, Mapping) else {"script": content}

@@ -95,9 +95,10 @@ def test_a_baseline_is_known_by_its_content(folder: Path) -> None:
     bundle = source.with_file(str(folder / "amplifier.yaml"))
     assert (bundle.bundle, bundle.only) == (str(folder / "amplifier.yaml"), False)
     assert PolicySource.from_dict(other.to_dict()) == other
-    (folder / "broken.yaml").write_text("a: [")
-    with pytest.raises(PolicyError, match="cannot be read"):
-        tell_kind(folder / "broken.yaml")
+    for broken in ("a: [", "a: 2026-13-45"):
+        (folder / "broken.yaml").write_text(broken)
+        with pytest.raises(PolicyError, match="cannot be read"):
+            tell_kind(folder / "broken.yaml")
     for wrong in ({"hooks": ("no.py",)}, {"rules": ("no.yaml",)}):
         with pytest.raises(PolicyError, match="There is no"):
             _load(folder, **wrong)

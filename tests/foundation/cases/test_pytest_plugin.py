@@ -116,3 +116,10 @@ def test_the_package_announces_the_plugin() -> None:
     """A project needs no setting."""
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     assert '\namplifier_cases = "amplifier_foundation.cases.pytest_plugin"\n' in text
+
+
+def test_a_file_of_empty_lines_takes_no_time(pytester: pytest.Pytester) -> None:
+    """pytest loads the plugin for every project: no file may hold up the collection."""
+    blank = "\n" * 400_000  # going through the rest for each of them would take an hour
+    done = run(pytester, blank=blank, guard=CASES)
+    done.assert_outcomes(passed=1, failed=1)

@@ -106,6 +106,7 @@ def test_a_file_is_a_list_or_a_mapping(tmp_path: Path, content: str) -> None:
     [
         (b"- txet: x", "did you mean 'text'"),
         (b"- text: [", "cannot be read"),
+        (b"- text: 2026-13-45", "cannot be read: month"),
         (b"- text: \xff", "cannot be read"),
         (b"just words", "script bad.yaml"),
         (b"- error: explosion", "explosion"),

@@ -41,7 +41,7 @@ def read_file(path: Path, read: Read = Path.read_bytes) -> list[dict[str, Any]]:
         content = yaml.load(read(path).decode(), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError) as failure:
         raise ModuleLoadError(f"{NAME}: the rules file {path} cannot be read: {failure}") from None
-    except yaml.YAMLError as wrong:
+    except (yaml.YAMLError, ValueError) as wrong:  # such as a 13th month
         where = getattr(wrong, "problem_mark", None)
         line = f", line {where.line + 1}" if where else ""
         what = getattr(wrong, "problem", None) or wrong

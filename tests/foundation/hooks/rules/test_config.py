@@ -90,6 +90,7 @@ async def test_a_broken_rule_is_named_with_its_key(
         ("rules: [", "line"),
         ("a: b", "no list of rules"),
         ("\x00", "not YAML"),
+        ("- 2026-13-45", "not YAML: month must be"),
         ("!!python/object/apply:os.system [ls]", "not YAML"),
     ],
 )
