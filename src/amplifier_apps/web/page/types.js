@@ -125,7 +125,10 @@
  * @typedef {{role: string, content: unknown, metadata?: Record<string, any>, tool_calls?: any[],
  *   name?: string, tool_call_id?: string}} Message
  * @typedef {{hour: number, hook: string, event: string, action: string, count: number,
- *   milliseconds: number, slowest: number}} HookFigures
+ *   milliseconds: number, slowest: number, failures: number, timeouts: number, asked: number,
+ *   allowed: number, refused: number, expired: number, overruled: number, injected_tokens: number,
+ *   timed: number, within_1: number, within_5: number, within_25: number, within_100: number,
+ *   within_500: number, within_2500: number}} HookFigures
  * @typedef {{hook: string, asked: number, allowed: number, denied: number, expired: number}} Overruling
  * @typedef {{name: string, scopes: string[], csrf: string}} Person
  * @typedef {{id: string, name: string, scopes: string[], created: number, expires: number | null,

@@ -124,6 +124,8 @@ def test_statistics_show_answers_times_and_overrulings(page: Page, server: Runni
     records = make_records(1, "continue", "continue", "deny")
     for one in records:
         one.body["hooks"][0]["hook"] = hook  # type: ignore[index]
+    records[0].body["hooks"][0]["shadowed"] = "ask_user"  # type: ignore[index]
+    records[1].body["hooks"][0]["error"] = "OSError: no"  # type: ignore[index]
     server.run(server.store.sessions.save(SessionEntry("figures-1")))
     server.run(server.store.records.publish("figures-1", records))
     for option in (ONCE, ONCE, DENY):
@@ -131,6 +133,11 @@ def test_statistics_show_answers_times_and_overrulings(page: Page, server: Runni
     page.get_by_role("link", name="Statistics").click()
     card = page.get_by_role("region", name=hook, exact=True)
     expect(card).to_contain_text("3 calls, 1.3 ms on average")
+    expect(card).to_contain_text(
+        "p50 within 5 ms, p95 within 5 ms"
+    )
+    expect(card).to_contain_text("1 failure, 0 time-outs")
+    expect(card).to_contain_text("In shadow mode, without an effect: ask user 1 time")
     expect(card).to_contain_text("people allowed 2 of them (67 %)")
     expect(card.get_by_role("img")).to_have_count(3)
     expect(card.locator(".bar.deny").first).to_be_attached()

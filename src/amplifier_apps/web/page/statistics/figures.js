@@ -2,10 +2,17 @@
 // Figures of hooks, added up for charts and tables.
 
 /** @typedef {import("../types.js").HookFigures} HookFigures */
-/** @typedef {{start: number, counts: Record<string, number>, calls: number, milliseconds: number, slowest: number}} Bucket */
+/** @typedef {{start: number, counts: Record<string, number>, calls: number, milliseconds: number, slowest: number,
+ *   failures: number, timeouts: number, timed: number, within: number[], shadowed: Record<string, number>}} Bucket */
 
 const HOUR = 3600;
 const MOST_BUCKETS = 60;
+
+/** What stands before an action that shadow mode kept from happening. */
+const SHADOW = "shadow:";
+
+/** Milliseconds: for each it is known how many calls took no longer. */
+const BOUNDS = /** @type {const} */ ([1, 5, 25, 100, 500, 2500]);
 
 /** How actions are stacked, from the ground up; others follow. */
 export const ACTIONS = ["continue", "inject_context", "modify", "ask_user", "deny"];
@@ -41,6 +48,16 @@ export function sumUp(figures) {
   return total;
 }
 
+/**
+ * The shortest known time that so large a share of the calls did not exceed, in words.
+ * @param {Bucket} total
+ * @param {number} share
+ */
+export function describeQuantile(total, share) {
+  const at = total.within.findIndex((one) => one >= share * total.timed);
+  return at < 0 ? `over ${BOUNDS[BOUNDS.length - 1]} ms` : `within ${BOUNDS[at]} ms`;
+}
+
 /** @param {Record<string, number>[]} counts */
 export function listActions(counts) {
   const found = new Set(counts.flatMap((one) => Object.keys(one)));
@@ -53,7 +70,8 @@ export function listActions(counts) {
  * @returns {Bucket}
  */
 function makeBucket(start) {
-  return { start, counts: {}, calls: 0, milliseconds: 0, slowest: 0 };
+  const none = { calls: 0, milliseconds: 0, slowest: 0, failures: 0, timeouts: 0, timed: 0 };
+  return { start, counts: {}, ...none, within: BOUNDS.map(() => 0), shadowed: {} };
 }
 
 /**
@@ -61,8 +79,22 @@ function makeBucket(start) {
  * @param {HookFigures} figures
  */
 function addTo(bucket, figures) {
-  bucket.counts[figures.action] = (bucket.counts[figures.action] ?? 0) + figures.count;
+  const shadowed = figures.action.startsWith(SHADOW) ? figures.action.slice(SHADOW.length) : "";
+  // What shadow mode kept from happening had the effect of a continue.
+  if (figures.count) count(bucket.counts, shadowed ? "continue" : figures.action, figures.count);
+  if (shadowed) count(bucket.shadowed, shadowed, figures.count);
+  for (const key of /** @type {const} */ (["failures", "timeouts", "timed"])) bucket[key] += figures[key];
+  for (const [at, bound] of BOUNDS.entries()) bucket.within[at] += figures[`within_${bound}`];
   bucket.calls += figures.count;
   bucket.milliseconds += figures.milliseconds;
   bucket.slowest = Math.max(bucket.slowest, figures.slowest);
+}
+
+/**
+ * @param {Record<string, number>} counts
+ * @param {string} name
+ * @param {number} number
+ */
+function count(counts, name, number) {
+  counts[name] = (counts[name] ?? 0) + number;
 }

@@ -7,7 +7,7 @@ import { countNoun, formatCount, formatMoment } from "../kit/words.js";
 import { get } from "../link/api.js";
 import { announceError } from "../people/notices.js";
 import { drawColumns, drawLines, drawShares, formatNumber, makeLegend, makeTable } from "./chart.js";
-import { fillBuckets, listActions, listHooks, sumUp } from "./figures.js";
+import { describeQuantile, fillBuckets, listActions, listHooks, sumUp } from "./figures.js";
 
 /** @typedef {import("../types.js").HookFigures} HookFigures */
 /** @typedef {import("../types.js").Overruling} Overruling */
@@ -71,7 +71,21 @@ function makeCard(hook, figures, overruling, hours) {
   const mean = total.calls ? total.milliseconds / total.calls : 0;
   const calls = `${countNoun(total.calls, "call")}, ${formatNumber(mean)} ms on average, slowest ${formatNumber(total.slowest)} ms`;
   const charts = total.calls > 0 && makeCharts(hook, figures, hours);
-  return make("section", { class: "hook", "aria-label": hook }, make("h2", {}, hook), make("p", { class: "quiet" }, calls), charts, overruling && makeOverruling(overruling));
+  const notes = listNotes(total).map((one) => make("p", { class: "quiet" }, one));
+  return make("section", { class: "hook", "aria-label": hook }, make("h2", {}, hook), make("p", { class: "quiet" }, calls), ...notes, charts, overruling && makeOverruling(overruling));
+}
+
+/**
+ * What else there is to say of a hook, a sentence each.
+ * @param {import("./figures.js").Bucket} total
+ */
+function listNotes(total) {
+  const notes = [];
+  if (total.timed) notes.push(`p50 ${describeQuantile(total, 0.5)}, p95 ${describeQuantile(total, 0.95)}`);
+  if (total.failures) notes.push(`${countNoun(total.failures, "failure")}, ${countNoun(total.timeouts, "time-out")}`);
+  const shadowed = Object.entries(total.shadowed).map(([action, count]) => `${action.replaceAll("_", " ")} ${countNoun(count, "time")}`);
+  if (shadowed.length) notes.push(`In shadow mode, without an effect: ${shadowed.join(", ")}`);
+  return notes;
 }
 
 /**
