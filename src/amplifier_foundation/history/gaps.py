@@ -12,9 +12,13 @@ _LEFT_OUT = ("messages", "response", "mount_plan")
 _WITHHELD = "[withheld: a scrubber failed]"
 _MASK = re.compile(r"\[REDACTED(:[^\]]*)?\]|\[secret\]")
 
+_DEEPEST = 100
+"""Writers cut values far before; whoever goes through such data needs room for it."""
+
 
 def find_missing(event: str, data: Any) -> dict[str, str]:
-    """The paths of the values that are not there, each with the reason."""
+    """The paths of the values that are not there, each with the reason; RecursionError for data
+    that no writer has written."""
     missing = dict(_walk_missing(data, ""))
     payload = payload_type(canonical(event))
     fields = {} if payload is None else payload.__annotations__
@@ -24,15 +28,17 @@ def find_missing(event: str, data: Any) -> dict[str, str]:
     return missing
 
 
-def _walk_missing(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _walk_missing(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+    if depth > _DEEPEST:
+        raise RecursionError("nested deeper than any writer nests")
     if reason := explain_gap(value):
         yield path, reason
     elif isinstance(value, dict):
         for key, entry in value.items():
-            yield from _walk_missing(entry, f"{path}.{key}" if path else str(key))
+            yield from _walk_missing(entry, f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list):
         for index, entry in enumerate(value):
-            yield from _walk_missing(entry, f"{path}[{index}]")
+            yield from _walk_missing(entry, f"{path}[{index}]", depth + 1)
 
 
 def explain_gap(value: Any) -> str:

@@ -74,10 +74,13 @@ def _read_note(record: Record) -> Note:
 def _read_event(record: Record) -> Item:
     body = record["body"]
     left, hooks = body.get("data"), body.get("hooks")
-    if not isinstance(left, dict):
+    event, before = _text(record["event"]), body.get("before")
+    if not (isinstance(left, dict) and event.strip()):
         return _read_note(record)
-    before = body.get("before")
     data = _go_back(left, before) if isinstance(before, dict) else left
+    missing = find_missing(event, data)
+    if data is not left:
+        find_missing(event, left)  # refuses what is nested without end there too
     return RecordedEvent(
         **_place(record),
         data=data,
@@ -90,7 +93,7 @@ def _read_event(record: Record) -> Item:
         action=_text(body.get("action")) or "continue",
         reason=_text(body.get("reason")),
         again=body.get("judged_again") is True,
-        missing=find_missing(_text(record["event"]), data),
+        missing=missing,
         masked=tuple(find_masked(data)),
     )
 

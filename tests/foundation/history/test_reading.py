@@ -151,12 +151,20 @@ def test_a_time_that_nothing_takes_is_left_out(ms: Any) -> None:
     assert call.ms is None
 
 
-def test_an_event_that_is_nested_without_end_says_nothing() -> None:
+@pytest.mark.parametrize("levels", [150, 20_000])
+@pytest.mark.parametrize("place", ["data", "before"])
+def test_an_event_that_is_nested_without_end_says_nothing(levels: int, place: str) -> None:
     """No writer nests so deep, and whoever looks at values does not have to expect it."""
     nested: Any = 1
-    for _ in range(20_000):
+    for _ in range(levels):
         nested = [nested]
-    body = {"data": {"tool_input": nested}, "hooks": []}
+    body = {"data": {"tool_input": 1}, "hooks": [], place: {"tool_input": nested}}
     (item,) = read_items([{**RECORD, "type": "dispatch", "body": body}])
     assert isinstance(item, Note)
-    assert item.body == {}
+
+
+def test_an_event_without_a_name_says_nothing() -> None:
+    """No hook could be told of it."""
+    record = {**RECORD, "event": " ", "type": "dispatch", "body": {"data": {}, "hooks": []}}
+    (item,) = read_items([record])
+    assert isinstance(item, Note)
