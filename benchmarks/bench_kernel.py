@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
+import re
 import subprocess
 import sys
+import textwrap
 import time
 from bisect import bisect_left, insort
 from collections.abc import Callable
 from typing import Any
 
+from amplifier_core import hooks
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, HookResult
@@ -68,6 +72,39 @@ def emits() -> list[Row]:
         )
         for what, data in (("small payload", SMALL), ("1 MB string", LARGE))
         for count, goal in goals.items()
+    ]
+
+
+COUNTING = (r" or (not )?plan\.quiet [&>=]+ plan\.\w+", r"\n +plan\.quiet \+= 1")
+"""What emit does to count its hooks."""
+
+
+def registry_from_source(count: int, left_out: tuple[str, ...] = ()) -> HookRegistry:
+    """The same with an emit made anew of its source, so that both sides begin alike."""
+    source = textwrap.dedent(inspect.getsource(HookRegistry.emit))
+    for pattern in left_out:
+        source, found = re.subn(pattern, "", source)
+        if found != 1:
+            raise RuntimeError(f"emit has {found} times {pattern!r}: see COUNTING")
+    made: dict[str, Any] = {}
+    exec(source, vars(hooks), made)
+    registry: HookRegistry = type("Made", (HookRegistry,), made)()
+    for _ in range(count):
+        registry.register(EVENT, quiet)
+    return registry
+
+
+def counters() -> list[Row]:
+    """What always counting costs an emit, in emits that count nothing."""
+    return [
+        compare(
+            f"emit with counters, {count} handlers (in emits without)",
+            emitting(registry_from_source(count, COUNTING), SMALL),
+            emitting(registry_from_source(count), SMALL),
+            at_most=1.03,
+            rounds=600,
+        )
+        for count in (1, 3, 10)
     ]
 
 
@@ -208,7 +245,8 @@ def _import_seconds(statement: str) -> float:
 
 
 def main() -> None:
-    rows = [*emits(), nested(), continue_result(), concurrent(), *many(), importing()]
+    rows = [*emits(), *counters(), nested(), continue_result(), concurrent()]
+    rows += [*many(), importing()]
     report("The registry beside the bare loop", rows)
 
 
