@@ -158,7 +158,7 @@ def _write_patterns(command: str) -> list[str]:
     """A pattern for each command that does more than look; none where one cannot be written."""
     every = unwrap_command(command, OWNER).commands
     parts = [one for one in every if not is_harmless(one)] or list(every[:1])
-    if not parts or not all(part.program and part.certain for part in parts):
+    if not parts or not all(_is_plain(part.program or "") and part.certain for part in parts):
         return []
     return list(dict.fromkeys(_write_pattern(part) for part in parts))
 

@@ -53,7 +53,21 @@ def _judge_call(question: Question, folder: Path) -> str:
     command = get_command(question)
     danger = "" if command is None else _find_danger(command, folder)
     guarded = (_find_guarded(word, folder) for word in _list_places(question, command))
-    return danger or next(filter(None, guarded), "")
+    return danger or next(filter(None, guarded), "") or _find_outside(question, folder)
+
+
+def _find_outside(question: Question, folder: Path) -> str:
+    """A rule about a file allows any content, which nobody wants where other programs look."""
+    path = find_path(question.input) if question.tool in EDITING_TOOLS else None
+    if not path:
+        return ""
+    try:
+        real = resolve(Path(path).expanduser(), folder)
+    except (ValueError, RuntimeError):
+        return f"{path!r} is no path"
+    if real.is_relative_to(resolve(folder, folder)):
+        return ""
+    return f"{path!r} lies outside the folder of the session, and a rule would allow any content"
 
 
 def get_command(question: Question) -> str | None:

@@ -175,6 +175,12 @@ def test_no_text_makes_an_exact_rule_wider(first: str, second: str) -> None:
         assert not trial.allows("Bash", {"command": f"make {second}"})
 
 
+@pytest.mark.parametrize("program", ["'|'", "'a|b'", "'a b'", "'*'"])
+def test_a_program_whose_name_is_a_pattern_gets_no_rule(program: str) -> None:
+    """A rule could not be read, or would be about other programs as well."""
+    assert draft_exact(make_question("Bash", {"command": f"make; {program} x"})) is None
+
+
 def test_names_are_short_and_not_taken() -> None:
     """Foreign text does not get into them."""
     draft = draft_exact(make_question("Bash", {"command": "npm run deploy:staging"}))

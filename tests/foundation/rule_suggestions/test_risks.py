@@ -26,6 +26,9 @@ NEVER: list[tuple[str, dict[str, Any], str]] = [
     ("Write", {"file_path": ".env.local", "content": "x"}, "secrets"),
     ("Write", {"file_path": "a/my_credentials.json", "content": "x"}, "secrets"),
     ("Edit", {"file_path": ".vscode/settings.json"}, "settings.json"),
+    ("Write", {"file_path": "/etc/shadow", "content": "x"}, "outside"),
+    ("Edit", {"file_path": "../../etc/passwd"}, "outside"),
+    ("Write", {"file_path": "a\0b", "content": "x"}, "no path"),
     ("mcp__files__put", {"to": "~/.ssh/config"}, ".ssh"),
 ]
 
