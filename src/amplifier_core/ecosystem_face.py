@@ -125,7 +125,7 @@ def _build_run(
 ) -> Dispatch:
     """A dispatch for a result that somebody handed over in the name of a hook."""
     handler = strangers.setdefault(hook, HookHandler(_stay_silent, name=hook))
-    run = Dispatch(event, Plan(), dict(result.data or {}), None)
+    run = Dispatch(event, Plan(event, ()), dict(result.data or {}), None)
     run.denied = result.action == "deny"
     run.spoken.append(Answer(handler, result))
     return run

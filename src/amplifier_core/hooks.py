@@ -298,7 +298,7 @@ class HookRegistry(RegistryNames):
         if not plan.entries:
             return continue_with({**self._defaults, **data})
         calls, here = plan.calls, depth.get()
-        if calls is None or here >= MAX_DEPTH or not plan.quiet & plan.untimed:
+        if calls is None or here >= MAX_DEPTH or plan.quiet >= plan.due:
             return await self._finish(await self.dispatch(event, data))
         current = {**self._defaults, **data, "timestamp": timestamp()}
         try:

@@ -17,11 +17,9 @@ PlanEntry = tuple[Any, str, HookHandler]
 class Plan:
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
 
-    __slots__ = ("calls", "counted", "entries", "in_turn", "mode", "quiet", "untimed")
+    __slots__ = ("calls", "counted", "due", "entries", "in_turn", "mode", "quiet")
 
-    def __init__(
-        self, event: str = "", entries: Iterable[PlanEntry] = (), mode: Mode = "enforce"
-    ) -> None:
+    def __init__(self, event: str, entries: Iterable[PlanEntry], mode: Mode = "enforce") -> None:
         self.entries = entries = tuple(entries)
         self.mode = mode
         # How many of them run one after another; the others only observe, side by side.
@@ -32,16 +30,17 @@ class Plan:
         self.calls = bare if plain else None
         # How often it was run, and how many of these runs were counted for each hook.
         self.quiet = self.counted = 0
-        # The bits of `quiet` that are zero when it is time to take times.
-        self.untimed = 0
+        # How often it is run before all hooks are timed again.
+        self.due = 7
 
     def take_turn(self) -> bool:
         """Note a run whose hooks are counted one by one; True if they should be timed."""
-        due = not self.quiet & self.untimed
-        self.untimed = 0 if self.quiet < 16 else 1023
+        timed = self.quiet < 16 or self.quiet >= self.due
+        if self.quiet >= self.due:
+            self.due = self.quiet + (8 if self.quiet < 63 else 1024)
         self.quiet += 1
         self.counted += 1
-        return due
+        return timed
 
     def count_run(self, ran: int, times: Mapping[int, float]) -> None:
         """Count a call for each of the first hooks; if times were taken, for who has one."""
@@ -51,7 +50,7 @@ class Plan:
 
     def count_quiet(self) -> None:
         """Count for each hook the calls that were counted for all."""
-        times, self.quiet, self.counted = self.quiet - self.counted, 0, 0
+        times, self.counted = self.quiet - self.counted, self.quiet
         for _, _, record in self.entries if times else ():
             record.counts.calls += times
 
