@@ -17,6 +17,8 @@ SHADOW = "shadow:"
 """What stands before an action that shadow mode kept from happening."""
 
 _MOST_TOKENS = 2**40
+_MOST_MILLISECONDS = 1e12
+"""What claims more is forged; one such figure would spoil the sums of all time."""
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ def _read_answer(hour: float, event: str, answer: Mapping[str, Any]) -> HookFigu
     figures = HookFigures(hour, answer["hook"], event, action, 1, failures=int(failed))
     figures.timeouts = int(failed and answer.get("timed_out") is True)
     spent = answer.get("ms")
-    if isinstance(spent, int | float) and math.isfinite(spent) and spent >= 0:
+    if type(spent) in (int, float) and 0 <= spent <= _MOST_MILLISECONDS:
         figures.milliseconds = figures.slowest = float(spent)
         figures.timed = 1
         for bound in BOUNDS:

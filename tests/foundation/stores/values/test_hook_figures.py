@@ -51,6 +51,14 @@ def test_no_body_breaks_the_count(body: Any) -> None:
             assert isinstance(answer.action, str)
 
 
+@pytest.mark.parametrize("ms", [10**400, 1e308, -1, True, float("nan")])
+def test_a_time_that_no_hook_takes_is_not_added(ms: float) -> None:
+    """Two such figures of one agent would make the sums of all agents infinite, for ever."""
+    record = SessionRecord(1, 1.0, "dispatch", "tool:pre", body={"hooks": [{**ANSWER, "ms": ms}]})
+    (found,) = list_figures(record)
+    assert (found.count, found.timed, found.milliseconds) == (1, 0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
