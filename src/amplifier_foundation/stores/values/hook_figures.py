@@ -110,7 +110,11 @@ def _read_answer(hour: float, event: str, answer: Mapping[str, Any]) -> HookFigu
     figures = HookFigures(hour, answer["hook"], event, action, 1, failures=int(failed))
     figures.timeouts = int(failed and answer.get("timed_out") is True)
     spent = answer.get("ms")
-    if type(spent) in (int, float) and 0 <= spent <= _MOST_MILLISECONDS:
+    if (
+        isinstance(spent, int | float)
+        and not isinstance(spent, bool)
+        and 0 <= spent <= _MOST_MILLISECONDS
+    ):
         figures.milliseconds = figures.slowest = float(spent)
         figures.timed = 1
         for bound in BOUNDS:
