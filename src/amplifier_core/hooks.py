@@ -348,7 +348,8 @@ class HookRegistry(RegistryNames):
                 await run_hooks(run, watch=watch, end=run.plan.in_turn)
                 if observers := run.plan.entries[run.plan.in_turn :]:
                     await run_observers(run, observers, watch)
-            run.plan.count_run(run.ran, run.times)
+            # Judged again, an operation may call nobody.
+            run.plan.count_run(run.ran if run.times or not run.timed else 0, run.times)
             return run
         finally:
             depth.set(outside)

@@ -75,6 +75,16 @@ async def test_a_hook_that_leaves_while_a_person_decides_keeps_what_came_of_its_
         assert (counts.calls, counts.asked, counts.allowed, counts.overruled) == (1, 1, 1, 1)
 
 
+async def test_an_operation_that_is_judged_again_and_calls_nobody_counts_nothing() -> None:
+    """The hook that had asked is gone; of the other one, the answer stands."""
+    hooks = (Wish("asks", "tool:pre", ("ask_user",)), Wish("other", "tool:pre", ("continue",)))
+    step = Step(events=((False, "tool:pre"),), removed=(0, 0))
+    session = RandomSession(Script("enforce", hooks, (step,), ("Allow once",)))
+    await session.play()
+    for found in (session.count(), recount(session.read())):
+        assert (found["asks"].calls, found["other"].calls) == (1, 1)
+
+
 @pytest.mark.parametrize("ended", [True, False])
 async def test_a_trail_of_decisions_has_its_calls_from_the_session(ended: bool) -> None:
     """Until that has ended, there were at least as many as decisions."""
