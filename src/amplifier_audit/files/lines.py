@@ -14,6 +14,8 @@ from amplifier_audit.format.record import Record, parse_record
 def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Each line with the byte where it starts; a line beyond the limit comes as one piece of it."""
     try:
+        if path.is_fifo():  # it would be waited for without end
+            raise NotALog(f"Cannot read {path}: it is not a file")
         with path.open("rb") as file:
             file.seek(offset)
             readline = file.readline

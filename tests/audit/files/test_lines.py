@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -149,3 +150,11 @@ def test_a_forged_head_is_refused(change: Record) -> None:
     """Whatever stands in the record, it is one ValueError."""
     with pytest.raises(ValueError, match="Not the head of a log"):
         read_head_before({**continue_log(make_lines(7)), **change})
+
+
+def test_a_pipe_in_the_place_of_a_segment_is_refused(tmp_path: Path) -> None:
+    """Nobody may ever write into it, and reading would wait."""
+    path = tmp_path / "00000000.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(NotALog, match="it is not a file"):
+        next(read_lines(path))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.audit.options import report_errors
 from amplifier_apps.cli.options import AS_JSON
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ that cannot be replayed.
     "difference may differ because of it.",
 )
 @AS_JSON
+@report_errors
 def replay(session: str | None, bundle: Path | None, keep_going: bool, as_json: bool) -> int:
     """Run a recorded session through today's hooks, to the first difference.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.audit.options import report_errors
 from amplifier_apps.cli.options import AS_JSON, BUNDLE
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def rules() -> None:
 @click.option("--no-trails", is_flag=True, help="Do not look at recorded sessions.")
 @click.option("--strict", is_flag=True, help="Notes count as problems.")
 @AS_JSON
+@report_errors
 def check(
     files: tuple[Path, ...],
     bundle: Path | None,
@@ -126,6 +128,7 @@ def check(
     help="Write the rules to this new file, for --approve rules:FILE.",
 )
 @AS_JSON
+@report_errors
 def suggest(
     trails: tuple[str, ...],
     approvals: int,

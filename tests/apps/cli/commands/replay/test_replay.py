@@ -102,3 +102,13 @@ def test_a_trail_without_events_says_what_it_lacks(project: Project, home: Path)
     refused = invoke("replay")
     assert refused.code == 2
     assert "audit.level: normal" in refused.stderr
+
+
+def test_a_trail_that_cannot_be_read_is_told_from_a_finding(tmp_path: Path) -> None:
+    """Exit code 1 would mean that something was found."""
+    folder = tmp_path / "trail"
+    folder.mkdir()
+    (folder / "00000000.jsonl").touch()
+    ran = invoke("replay", str(folder))
+    assert ran.code == 2
+    assert "there are no records" in ran.stderr

@@ -93,3 +93,13 @@ def test_suggest_asks_for_more_than_one_day(project: Path, record: Record) -> No
     found = json.loads(invoke("rules", "suggest", "--json").stdout)
     assert found["proposals"] == []
     assert found["withheld"][0]["reason"] == "it was in 1 session on 1 day only"
+
+
+def test_a_trail_that_cannot_be_read_is_told_from_a_finding(tmp_path: Path) -> None:
+    """Exit code 1 would mean that something was found."""
+    folder = tmp_path / "trail"
+    folder.mkdir()
+    (folder / "00000000.jsonl").touch()
+    ran = invoke("rules", "suggest", str(folder))
+    assert ran.code == 2
+    assert "there are no records" in ran.stderr
