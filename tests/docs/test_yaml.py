@@ -82,6 +82,7 @@ def test_a_file_can_be_read_by_what_it_is_for(example: Example, tmp_path: Path) 
         ("cases: []", "cases"),
         ("- text: hello", "script"),
         ("on: push\njobs: {}", "workflow"),
+        ("scrape_configs: []", "prometheus"),
         ("hoks: []", ""),
         ("- hello", ""),
         ("just text", ""),

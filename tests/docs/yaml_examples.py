@@ -34,6 +34,7 @@ OF_A_BUNDLE = {
     "sandbox",
 }
 OF_A_WORKFLOW = {"jobs", "on", "steps"}
+OF_PROMETHEUS = {"scrape_configs"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Example:
             return "cases"
         if keys & OF_A_WORKFLOW or True in content:  # YAML reads the key `on` as true
             return "workflow"
+        if keys == OF_PROMETHEUS:
+            return "prometheus"
         return "bundle" if keys <= OF_A_BUNDLE else ""
 
 
