@@ -93,3 +93,12 @@ def test_a_folder_without_sessions_says_so(home: Path) -> None:
     assert ran.code == 2
     assert "There is no recorded session of this folder" in ran.output
     assert "--everywhere" in ran.output
+
+
+def test_a_file_that_is_no_state_is_not_replaced(recorded: Path) -> None:
+    """Whoever mistypes a name does not lose a file."""
+    other = recorded / "notes.txt"
+    ran = invoke("hooks", "backtest", "--state", other)
+    assert ran.code == 2
+    assert "is not one that a backtest has written" in ran.stderr
+    assert other.read_text() == "text"
