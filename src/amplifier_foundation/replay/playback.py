@@ -220,7 +220,7 @@ class Playback:
         limit = float("inf") if end is None else end
         while self._cancels and begin < self._cancels[0].sequence < limit:
             wish = self._cancels.popleft()
-            await self._let_happen(wish)
+            await self.let_happen(wish.session, wish.sequence)
             if self.cancel is not None and self.is_left(wish):
                 await self.cancel(wish.data.get("immediate") is True)
         if end is None:
@@ -230,11 +230,11 @@ class Playback:
             finally:
                 self._hanging.remove(begin)
 
-    async def _let_happen(self, event: RecordedEvent) -> None:
-        """Let others do what they had done before an event."""
+    async def let_happen(self, session: str, sequence: int) -> None:
+        """Let others do what they had done before a record."""
         for _ in range(_MOST_ROUNDS):
-            left = self.list_left(event.session)
-            if not left or left[0].sequence >= event.sequence:
+            left = self.list_left(session)
+            if self.stopped or not left or left[0].sequence >= sequence:
                 return
             await asyncio.sleep(0)
 

@@ -121,6 +121,22 @@ async def test_a_stop_comes_while_the_same_thing_is_waited_for() -> None:
     assert not playback.hangs
 
 
+async def test_calls_side_by_side_end_in_the_order_of_then() -> None:
+    """Hooks that remember what they were told first would say something else."""
+    first, second = event("tool:post", 1, call="b"), event("tool:post", 2, call="a")
+    playback = follow(first, second, event("tool:post", 3, call="c"))
+    order: list[str] = []
+
+    async def end(name: str, sequence: int) -> None:
+        await playback.let_happen("s", sequence)
+        order.append(name)
+        playback.hear(event("tool:post", call=name))
+
+    await asyncio.gather(end("a", 2), end("b", 1))
+    assert order == ["b", "a"]
+    await playback.let_happen("s", 4)  # what does not happen is not waited for without end
+
+
 async def test_what_a_time_limit_ended_is_left_to_the_time_limit() -> None:
     """Nobody breaks it off."""
     late = event("error:orchestration", 5, error={"type": "TimeoutError"})

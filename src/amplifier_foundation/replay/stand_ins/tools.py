@@ -109,6 +109,8 @@ class RecordedTool:
                 await tell(self._host, one)
         ends = found.outcome not in ("", "cancelled")
         await self._playback.wait(found.begin, found.end if ends else None)
+        if found.end is not None:  # calls side by side end in the order of then
+            await self._playback.let_happen(call.session, found.end)
         if found.error is not None:
             raise _make_error(found.error)
         return ToolResult.model_validate(found.result) if _is_result(found.result) else ToolResult()
