@@ -26,8 +26,7 @@ class Plan:
         self.in_turn = sum(not record.parallel for _, _, record in entries)
         plain = all(name == event and _is_coroutine_function(call) for call, name, _ in entries)
         # The bare handlers, if all are coroutine functions without limits that see this name.
-        bare: tuple[Any, ...] = tuple(record.handler for _, _, record in entries)
-        self.calls = bare if plain else None
+        self.calls: tuple[Any, ...] | None = tuple(e[2].handler for e in entries) if plain else None
         # How often it was run, and how many of these runs were counted for each hook.
         self.quiet = self.counted = 0
         # How often it is run before all hooks are timed again.
@@ -45,8 +44,10 @@ class Plan:
     def count_run(self, ran: int, times: Mapping[int, float]) -> None:
         """Count a call for each of the first hooks; if times were taken, for who has one."""
         for _, _, record in self.entries[:ran]:
-            if not times or record.id in times:
-                record.counts.count_call(times.get(record.id))
+            if not times:
+                record.counts.calls += 1
+            elif record.id in times:
+                record.counts.count_call(times[record.id])
 
     def count_quiet(self) -> None:
         """Count for each hook the calls that were counted for all."""

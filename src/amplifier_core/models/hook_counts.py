@@ -36,11 +36,10 @@ class HookCounts:
     times: Mapping[int, int] = MappingProxyType({})
     """How many calls took how long; where no trail is kept, of many calls some are timed."""
 
-    def count_call(self, seconds: float | None) -> None:
-        """Count a call and, if it was taken, its time."""
+    def count_call(self, seconds: float) -> None:
+        """Count a call and its time."""
         self.calls += 1
-        if seconds is not None:
-            self.count_time(seconds)
+        self.count_time(seconds)
 
     def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:
         """Count an answer that was more than a plain continue."""
