@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,20 +30,12 @@ from tests.support.sessions import Script, SessionHarness
 
 _SECTIONS: dict[str, Any] = {"hooks": [], "tools": [], "agents": {}, "approval": {}, "audit": {}}
 
-NOT_YET = {
-    "test_a_link_that_is_swapped_while_a_question_waits_is_seen": "its files changed meanwhile",
-    "test_a_guard_that_hangs_denies_before_the_agent_gives_up": "the other program's deadline",
-    "test_a_killed_server_leaves_no_call_without_an_answer": "calls that a killed server left",
-    "test_a_guard_of_a_sub_agent_that_does_not_load_keeps_the_sub_agent_from_working": (
-        "a sub-agent that never started has no record of its parent"
-    ),
-    "test_each_action_is_answered_as_the_agent_wants_it": "a compaction that another program made",
-    "test_cost_control_warns_asks_and_ends_the_turn": "its bundle stands on no other one",
-}
-"""Tests whose sessions do not happen again, each with what the replay lacks."""
-
 NOT_REPLAYED = "decisions only|nothing to replay|begins in the middle"
 """Why a trail of a test may be left alone: it is told to be short, or has no beginning."""
+
+IDENTICAL = "identical"
+tally: Counter[str] = Counter()
+"""How many sessions of this run of pytest happened again, and why the others were left alone."""
 
 
 def record_session(script: Script, *prompts: str, **more: Any) -> SessionHarness:
@@ -125,19 +118,35 @@ def replayed_sessions(
 
     monkeypatch.setattr(SessionHarness, "__aexit__", note_end)
     yield ran
-    if getattr(request.node, "originalname", "") in NOT_YET:
-        return
     for harness in ran:
         try:
             found = replay_harness(harness, tmp_path_factory.mktemp("replay"))
         except CannotReplay as why:
-            if re.search(NOT_REPLAYED, str(why)):
-                continue
-            raise
+            tally[name_reason(str(why))] += 1
+            continue
         assert not found.differences, describe(found)
+        tally[IDENTICAL] += 1
     folder = request.node.funcargs.get("tmp_path")
     for trail in [] if folder is None else list_logs(folder):
-        replay_log(trail, tmp_path_factory.mktemp("replay"))
+        tally[replay_log(trail, tmp_path_factory.mktemp("replay"))] += 1
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was replayed, and what was not."""
+    terminalreporter.write_line(tell_tally(tally))
+
+
+def tell_tally(counts: Mapping[str, int]) -> str:
+    """One line: the sessions that happened again, and the others by their reasons."""
+    left = [f"{number} ({why})" for why, number in sorted(counts.items()) if why != IDENTICAL]
+    return f"replays: {counts.get(IDENTICAL, 0)} identical; left out: {', '.join(left) or 'none'}"
+
+
+def name_reason(why: str) -> str:
+    """The few words of a reason for which a trail may be left alone; others are errors."""
+    found = re.search(NOT_REPLAYED, why)
+    assert found is not None, why
+    return found.group()
 
 
 def list_logs(folder: Path) -> list[Path]:
@@ -145,15 +154,35 @@ def list_logs(folder: Path) -> list[Path]:
     return sorted({one.parent for one in folder.rglob("*.jsonl") if holds_log(one.parent)})
 
 
-def replay_log(trail: Path, scratch: Path) -> None:
-    """Replay what a program of the test has recorded, if its bundle is still there."""
+def replay_log(trail: Path, scratch: Path) -> str:
+    """Replay what a program of the test has recorded; returns that it is identical, or why not."""
     header = read_header(trail)
-    if not Path(header.bundle_file or "/").is_file() or not Path(header.folder).is_dir():
-        return
-    job = Job(str(trail), header.folder, header.bundle_file, scratch=str(scratch))
+    job = Job(
+        str(trail),
+        header.folder,
+        header.bundle_file,
+        recorded=header.bundle_digest,
+        scratch=str(scratch),
+    )
+    if why := find_missing(job):
+        return why
     told = do_job(job)
-    if "found" in told:
-        found = Replay.from_dict(told["found"])
-        assert not found.differences, f"{trail}\n{describe(found)}"
-    else:
-        assert re.search(NOT_REPLAYED, told.get("cannot", "")), told
+    if "found" not in told:
+        assert "cannot" in told, told
+        return name_reason(told["cannot"])
+    found = Replay.from_dict(told["found"])
+    assert not found.differences, f"{trail}\n{describe(found)}"
+    return IDENTICAL
+
+
+def find_missing(job: Job) -> str:
+    """What the test has not left of the bundle that its session had."""
+    if not job.recorded:
+        return "the trail names no bundle"
+    if not Path(job.folder).is_dir():
+        return "its folder is gone"
+    if job.bundle and not Path(job.bundle).is_file():
+        return "its bundle file is gone"
+    if not job.bundle and job.load().bundle.digest != job.recorded:
+        return "its bundle was made by a program"
+    return ""

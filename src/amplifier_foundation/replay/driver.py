@@ -8,11 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 from amplifier_core.errors import ModuleError
+from amplifier_core.events import AGENT_SPAWN
 from amplifier_core.session import AmplifierSession
-from amplifier_core.tool_call import call_tool
+from amplifier_core.tool_call import call_tool, start_call
 from amplifier_foundation.history import RecordedEvent
 from amplifier_foundation.orchestrators.compaction import compact_now
-from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.playback import Playback, is_injection
 from amplifier_foundation.replay.recording import CannotReplay, Run
 from amplifier_foundation.replay.stand_ins.tools import read_call
 from amplifier_foundation.replay.steps import Step, list_steps
@@ -122,8 +123,33 @@ class Driver:
             await compact_now(session.context)
         elif step.kind == "cancel":
             await session.coordinator.request_cancel(step.data.get("immediate") is True)
+        elif step.kind == "late":
+            await self._deny_late(session, step)
         else:
-            await session.coordinator.execute_with_hooks(step.event.event, step.data)
+            await self._tell(session, step)
+
+    async def _tell(self, session: AmplifierSession, step: Step) -> None:
+        """Tell hooks of an event as an application did, or a program that ran the agent."""
+        name: Any = step.event.event
+        outcome = await session.coordinator.judge(name, step.data)
+        if not outcome.allowed:
+            return
+        if step.kind == "start":
+            left = dict(outcome.data or {})
+            await start_call(session.coordinator, outcome, left, same_tool=True)
+        elif name == AGENT_SPAWN and self._has_told_agent(step.event.session):
+            await session.coordinator.inject_answers(AGENT_SPAWN, list(outcome.answers))
+
+    def _has_told_agent(self, session: str) -> bool:
+        """Whether the session itself was told what hooks said to a sub-agent."""
+        left = self._playback.list_left(session)
+        return any(is_injection(one) and one.event == AGENT_SPAWN for one in left)
+
+    async def _deny_late(self, session: AmplifierSession, step: Step) -> None:
+        """Deny once more what hooks took too long to judge: the trail does not say what it was."""
+        event, hook, why = (str(step.data.get(name)) for name in ("event", "hook", "reason"))
+        self._playback.note_doubt(step.event, [f"what hooks had to judge at {event} is missing"])
+        await session.coordinator.deny(event, hook, why)
 
     async def _end(self, run: Run) -> None:
         assert self._session is not None

@@ -67,10 +67,15 @@ class Recording:
             return
         if item.session:
             self.sessions.setdefault(item.session, []).append(item)
+            self._note_parent(item)
+
+    def _note_parent(self, item: PlacedItem) -> None:
+        """A sub-agent that did not start has no start that names its parent; its events do."""
+        told = item.data.get("parent_id") if isinstance(item, RecordedEvent) else None
         if _is_note(item, "session_started"):
-            parent = _read_body(item).get("parent")
-            if isinstance(parent, str) and item.session != self.root:
-                self.parents[item.session] = parent
+            told = item.body.get("parent")
+        if isinstance(told, str) and item.session != self.root:
+            self.parents.setdefault(item.session, told)
 
     def check(self) -> None:
         """CannotReplay if the trail holds too little."""

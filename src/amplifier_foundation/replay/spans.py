@@ -1,7 +1,8 @@
 """From where to where tools ran, and what happened inside of a call.
 
 A call that began while another one ran, and was over before that ended, is taken for a part of it.
-Of calls that ran side by side, each is made once either way.
+Of calls that ran side by side, each is made once either way. A call that a person was asked about
+and that never ran was over when the question was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from amplifier_foundation.history import RecordedCall, RecordedEvent
+from amplifier_foundation.replay.questions import collect_questions
 
 Span = tuple[int, float]
 _NEVER = float("inf")
@@ -21,6 +23,8 @@ class Spans:
     def __init__(self, items: Iterable[Any]) -> None:
         self._calls: list[tuple[str, int, float]] = []
         open_calls: dict[str, int] = {}
+        items = list(items)
+        self._questions = collect_questions(items)
         for item in items:
             if not isinstance(item, RecordedCall):
                 continue
@@ -47,4 +51,14 @@ class Spans:
             return event.sequence
         call = event.data.get("tool_call_id")
         own = (one for one in self._calls if one[0] == call and one[1] > event.sequence)
-        return next((end for _, _, end in own), event.sequence)
+        return next((end for _, _, end in own), self._find_last_answer(event, call))
+
+    def _find_last_answer(self, event: RecordedEvent, call: object) -> float:
+        """Where the questions about a call ended that never ran; at once if there were none."""
+        asked = [
+            one
+            for one in self._questions
+            if one.request.call_id == call and one.request.sequence > event.sequence
+        ]
+        ends = (_NEVER if one.end is None else one.end.sequence for one in asked)
+        return max(ends, default=event.sequence)

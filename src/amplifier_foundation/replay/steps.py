@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal
 
-from amplifier_foundation.history import RecordedEvent
+from amplifier_foundation.history import RecordedCall, RecordedEvent
 from amplifier_foundation.replay.recording import Run
 from amplifier_foundation.replay.spans import Spans
 
-Kind = Literal["prompt", "call", "compact", "cancel", "event"]
+Kind = Literal["prompt", "call", "compact", "cancel", "late", "start", "event"]
 
 _BEGINS, _ENDS = "execution:start", "execution:complete"
-_OWN_PROMPT = "stop_hook"
+_OWN_PROMPT, _GUEST = "stop_hook", "guest:"
 _FOLLOWS_ANYWHERE = frozenset(
     {
         "approval:denied",
@@ -47,6 +47,17 @@ FOLLOWS = _FOLLOWS_ANYWHERE | {
     "user:notification",
 }
 """Events that a session of ours tells of by itself, as a consequence of something else."""
+DEADLINE = "deadline"
+"""Who denies, for an agent of another program, what hooks did not judge in time."""
+_OURS_AFTER = {
+    "agent:complete": "decision:agent_resolution",
+    "agent:spawn": "decision:agent_resolution",
+    "context:post_compact": "decision:context_resolution",
+    "context:pre_compact": "decision:context_resolution",
+    "orchestrator:complete": _BEGINS,
+    "tool:post": "tool:pre",
+}
+"""What a session of ours tells of before these events; other programs do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +77,56 @@ def list_steps(run: Run) -> list[Step]:
     """The steps of one process, in order."""
     events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
     events = events[len(list_early(run.items)) :]
+    if _is_foreign(events):
+        return list(_list_told(events, _find_started(run.items)))
     spans = Spans(run.items)  # what happened inside of a call, its stand-in sees to
     events = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
-    if not _is_foreign(events):
-        return list(_list_outside_turns(events))
-    # Another program ran the agent, and told of the events one by one.
-    called = {one.data.get("tool_call_id") for one in events if one.event == "tool:pre"}
-    return [_make_step(one) for one in events if not _follows_anywhere(one, called)]
+    return list(_list_outside_turns(events))
 
 
-def _follows_anywhere(event: RecordedEvent, called: set[Any]) -> bool:
+def _list_told(events: list[RecordedEvent], started: set[int]) -> Iterator[Step]:
+    """What another program, which ran the agent and its tools, told of, event by event."""
+    for one in events:
+        if one.event == "tool:pre":
+            yield Step("start" if one.sequence in started else "event", one)
+        elif one.event in ("tool:post", "tool:error"):
+            yield Step("event", one)
+        elif not _follows_anywhere(one):
+            yield _make_step(one)
+
+
+def _find_started(items: Iterable[Any]) -> set[int]:
+    """The records of the calls that came to run; of some, only the parts were judged."""
+    last: dict[Any, int] = {}
+    found: set[int] = set()
+    for one in items:
+        if isinstance(one, RecordedCall) and one.stage == "started":
+            found.add(last.pop(one.call_id, -1))
+        elif isinstance(one, RecordedEvent) and one.event == "tool:pre" and not one.again:
+            last[one.data.get("tool_call_id")] = one.sequence
+    return found
+
+
+def _follows_anywhere(event: RecordedEvent) -> bool:
     """Whether the kernel tells of an event, though another program runs the agent."""
-    if event.event in ("tool:post", "tool:error"):
-        return event.data.get("tool_call_id") in called
-    asks = event.data.get("notification_type") == "approval_required"
-    return event.event in _FOLLOWS_ANYWHERE or (event.event == "user:notification" and asks)
+    if event.event == "user:notification":
+        about = event.data.get("metadata")  # a program has questions of its own to tell of
+        asks = event.data.get("notification_type") == "approval_required"
+        return asks and isinstance(about, dict) and "hook" in about
+    return event.event in _FOLLOWS_ANYWHERE and not _is_late(event)
 
 
 def _is_foreign(events: list[RecordedEvent]) -> bool:
-    """Whether no loop of ours took the prompts that hooks let through."""
-    taken = [one for one in events if one.event == "prompt:submit" and one.action == "continue"]
-    return bool(taken) and not any(one.event == _BEGINS for one in events)
+    """Whether another program ran the agent: things happen that no loop of ours led to."""
+    if any(one.event == _BEGINS for one in events):
+        return False
+    told = {""}
+    for one in events:
+        taken = one.event == "prompt:submit" and one.action == "continue"
+        if taken or one.event.startswith(_GUEST) or _OURS_AFTER.get(one.event, "") not in told:
+            return True
+        told.add(one.event)
+    return False
 
 
 def list_early(items: Iterable[Any]) -> list[RecordedEvent]:
@@ -103,8 +143,12 @@ def _list_outside_turns(events: list[RecordedEvent]) -> Iterator[Step]:
                 yield Step("prompt", one)
         elif one.event in (_BEGINS, _ENDS):
             inside = one.event == _BEGINS
-        elif not inside and (one.event not in FOLLOWS or _is_unknown_call(one)):
+        elif not inside and not _follows(one):
             yield _make_step(one)
+
+
+def _follows(event: RecordedEvent) -> bool:
+    return event.event in FOLLOWS and not (_is_unknown_call(event) or _is_late(event))
 
 
 def _make_step(event: RecordedEvent) -> Step:
@@ -114,7 +158,14 @@ def _make_step(event: RecordedEvent) -> Step:
         return Step("compact", event)
     if event.event == "cancel:requested":
         return Step("cancel", event)
+    if _is_late(event):
+        return Step("late", event)
     return Step("event", event)
+
+
+def _is_late(event: RecordedEvent) -> bool:
+    """Whether something was denied because hooks took too long to judge it."""
+    return event.event == "policy:violation" and event.data.get("hook") == DEADLINE
 
 
 def _is_unknown_call(event: RecordedEvent) -> bool:

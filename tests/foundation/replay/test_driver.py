@@ -8,15 +8,20 @@ from typing import Any
 
 import pytest
 
+from amplifier_core import events
+from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.models import ToolResult
-from amplifier_core.testing import MockTool
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.testing import MockTool, ScriptedApproval
+from amplifier_core.tool_call import start_call
 from amplifier_foundation.orchestrators.compaction import compact_now
 from amplifier_foundation.replay.driver import Driver
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay
+from amplifier_foundation.replay.steps import DEADLINE
 from tests.foundation.replay.items import event, note
 from tests.foundation.replay.test_recording import make
+from tests.support.hooks import injects
 from tests.support.replays import describe, record_session, replay_harness
 from tests.support.sessions import SessionHarness, calls
 
@@ -90,6 +95,69 @@ def test_a_turn_that_somebody_broke_off_is_broken_off_again(tmp_path: Path) -> N
 
     found = replay_harness(asyncio.run(run()), tmp_path)
     assert found.status == "identical", describe(found)
+
+
+async def ask_about_echo(event: str, data: dict[str, Any]) -> HookResult | None:
+    """Ask about one of the tools."""
+    asks = HookResult(action="ask_user", approval_prompt="Echo?")
+    return asks if data["tool_name"] == "Echo" else None
+
+
+def test_an_agent_that_another_program_ran_is_replayed_event_by_event(tmp_path: Path) -> None:
+    """Calls of which the parts are judged too, words for a sub-agent, and hooks that hang."""
+    given = {"tool_name": "Write", "tool_input": {"n": 1}, "agent_id": "helper"}
+
+    async def run() -> SessionHarness:
+        async with SessionHarness() as harness:
+            host: Any = harness.coordinator
+            harness.hooks.register("agent:spawn", injects("be brief"), name="speaker")
+            outcome = await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a"})
+            await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a:1"})
+            await start_call(host, outcome, dict(outcome.data or {}), same_tool=True)
+            await host.execute_with_hooks("guest:setup", {})
+            told = await host.judge(events.AGENT_SPAWN, {"agent_name": "x"})
+            await host.inject_answers(events.AGENT_SPAWN, list(told.answers))
+            await host.deny("tool:pre", DEADLINE, "the hooks did not answer within 3 seconds")
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+    assert (found.totals.calls, found.totals.injections) == (1, 1)
+    (doubt,) = found.totals.doubts.values()
+    assert doubt == "policy:violation: what hooks had to judge at tool:pre is missing"
+
+
+def test_calls_beside_a_question_that_was_withdrawn_come_to_their_ends(tmp_path: Path) -> None:
+    """A server died under all of them, as the person was still thinking."""
+
+    async def run() -> SessionHarness:
+        dies, asked = asyncio.Event(), asyncio.Event()
+
+        class Server(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                await dies.wait()
+                raise RuntimeError("the server is gone")
+
+        async def think(question: ApprovalQuestion) -> str:
+            asked.set()
+            await asyncio.Event().wait()
+            return "Deny"
+
+        tools = [Server("Hold"), MockTool("Echo")]
+        async with SessionHarness(tools=tools, approval=ScriptedApproval(think)) as harness:
+            harness.hooks.register("tool:pre", ask_about_echo, name="guard")
+            held = [asyncio.create_task(harness.session.execute_tool("Hold", {})) for _ in "ab"]
+            waits = asyncio.create_task(harness.session.execute_tool("Echo", {}))
+            await asked.wait()
+            dies.set()
+            await asyncio.wait(held)
+            waits.cancel()
+            await asyncio.wait([waits])
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+    assert (found.totals.calls, found.totals.questions) == (2, 1)
 
 
 async def test_a_trail_that_begins_in_the_middle_is_refused() -> None:

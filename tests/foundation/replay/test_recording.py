@@ -53,6 +53,17 @@ def test_sub_agents_are_known_by_their_parents() -> None:
     assert [one.name for one in recording.hooks] == ["h"]
 
 
+def test_a_sub_agent_that_did_not_start_is_known_by_its_events() -> None:
+    """A guard of it did not load: it told of that, and of its end."""
+    recording = make(
+        note("session_started", 1, parent=None),
+        event("module:load_failed", 2, session="child", parent_id="s"),
+        event("session:end", 3, session="child", parent_id="s"),
+        event("session:end", 4, parent_id=None),
+    )
+    assert recording.parents == {"child": "s"}
+
+
 @pytest.mark.parametrize(
     ("recording", "why"),
     [

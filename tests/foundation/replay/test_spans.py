@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_foundation.replay.spans import Spans
-from tests.foundation.replay.items import call, event
+from tests.foundation.replay.items import call, event, question
 
 ITEMS = [
     call("started", 1, "outer"),
@@ -47,3 +47,18 @@ def test_an_id_that_is_used_again_is_another_call() -> None:
     spans = Spans(items)
     assert spans.is_part(event("x:y", 1)) is False
     assert not spans.is_part(event("x:y", 5))
+
+
+def test_a_call_that_was_asked_about_and_never_ran_ends_with_the_question() -> None:
+    """If another call ended first, it was made beside that one, and not by it."""
+    items = [
+        call("started", 1, "other"),
+        event("tool:pre", 2, tool_call_id="c"),
+        question("requested", 3),
+        call("finished", 4, "other"),
+        question("cancelled", 5, call_id=""),
+    ]
+    assert not Spans(items).is_part(items[1])
+    assert not Spans(items[:4]).is_part(items[1])
+    answered = [*items[:3], question("decided", 4, call_id=""), call("finished", 5, "other")]
+    assert Spans(answered).is_part(items[1])

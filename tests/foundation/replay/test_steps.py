@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from amplifier_foundation.guests.sessions import guest_session
 from amplifier_foundation.replay.recording import Run
-from amplifier_foundation.replay.steps import list_early, list_steps
+from amplifier_foundation.replay.steps import DEADLINE, list_early, list_steps
 from tests.foundation.replay.items import call, event
+
+ASKS = {"notification_type": "approval_required"}
 
 
 def steps(*items: Any) -> list[tuple[str, int]]:
@@ -62,13 +67,40 @@ def test_an_agent_of_another_program_is_told_event_by_event() -> None:
         event("session:start", 1),
         event("prompt:submit", 2),
         event("tool:pre", 3, tool_call_id="a"),
-        event("policy:violation", 4),
-        event("tool:post", 5, tool_call_id="a"),
-        event("tool:post", 6, tool_call_id="unseen"),
-        event("user:notification", 7, notification_type="approval_required"),
-        event("user:notification", 8, notification_type="awaiting_input"),
-        event("orchestrator:complete", 9),
-    ) == [("event", 2), ("call", 3), ("event", 6), ("event", 8), ("event", 9)]
+        event("tool:pre", 4, tool_call_id="a:1"),
+        call("started", 5, "a"),
+        event("policy:violation", 6),
+        event("tool:post", 7, tool_call_id="a"),
+        event("user:notification", 8, **ASKS, metadata={"hook": "guard"}),
+        event("user:notification", 9, **ASKS, metadata={"title": "of the program"}),
+        event("orchestrator:complete", 10),
+    ) == [
+        ("event", 2),
+        ("start", 3),
+        ("event", 4),
+        ("event", 7),
+        ("event", 9),
+        ("event", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["agent:spawn", "context:post_compact", "guest:setup", "orchestrator:complete", "tool:post"],
+)
+def test_what_no_loop_of_ours_led_to_another_program_told_of(name: str) -> None:
+    """Whether or not hooks let a prompt through."""
+    denied = event("prompt:submit", 2, action="deny")
+    items = [event("session:start", 1), denied, event(name, 3), event("prompt:complete", 4)]
+    assert steps(*items) == [("event", 2), ("event", 3), ("event", 4)]
+
+
+def test_what_hooks_judged_too_late_was_denied_by_the_other_program() -> None:
+    """Nothing else tells of it: the hooks never came to an answer."""
+    late = event("policy:violation", 2, event="tool:pre", hook=DEADLINE)
+    assert steps(event("session:start", 1), late) == [("late", 2)]
+    assert steps(event("session:start", 1), late, event("guest:setup", 3))[0] == ("late", 2)
+    assert guest_session.DEADLINE == DEADLINE
 
 
 def test_what_modules_tell_of_before_the_start_is_early() -> None:

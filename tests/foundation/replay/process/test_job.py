@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.replay.process.job import Job, ReplayFailed, digest_material
 
 
@@ -38,3 +39,14 @@ def test_another_bundle_file_can_be_named(tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("name: stricter\n")
     assert replace(make_job(tmp_path), bundle=str(other)).load().bundle.name == "stricter"
+
+
+@pytest.mark.parametrize("defaults", [True, False])
+def test_a_bundle_stands_on_what_the_recorded_one_stood_on(tmp_path: Path, defaults: bool) -> None:
+    """A program may have left out the packaged one; where neither fits, the usual one is taken."""
+    file = tmp_path / "alone.yaml"
+    file.write_text("name: alone\nsession: {orchestrator: loop-basic, context: context-simple}\n")
+    had = load_bundle(file, user=False, defaults=defaults)
+    job = replace(make_job(tmp_path), bundle=str(file), recorded=had.digest)
+    assert job.load().bundle.digest == had.digest
+    assert replace(job, recorded="of an earlier bundle").load().bundle.mount_plan["hooks"]

@@ -101,6 +101,7 @@ def _make_job(trail: Path, bundle: Path | None, keep_going: bool) -> Job:
         folder=str(folder.absolute()),
         bundle="" if file is None else str(file),
         keep_going=keep_going,
+        recorded=recording.header.bundle_digest,
     )
 
 
