@@ -115,7 +115,8 @@ def _find_words(event: str, data: dict[str, Any]) -> tuple[str, Any, Level]:
         return _find_completion(data)
     message = data.get("message") or data.get("reason") or data.get("prompt") or event
     if event == POLICY_VIOLATION:
-        return "denied", f"{data.get('hook') or 'a hook'}: {message}", "warning"
+        who = to_one_line(data.get("hook") or "a hook", 60)
+        return "denied", f"{who}: {to_one_line(message, _LONGEST)}", "warning"
     return to_one_line(event, 60), message, "error" if "error" in event else "info"
 
 
