@@ -17,9 +17,12 @@ import pytest
 from amplifier_foundation.backtest import PolicySource, Tally, backtest_trails
 from amplifier_foundation.backtest.policy import make_policy
 from amplifier_foundation.bundles import BundleError, bundle_from_plan
+from tests.support import tallies
 from tests.support.sessions import SessionHarness
+from tests.support.tallies import AS_BEFORE
 
 _NOBODY = "0" * 64
+tally = tallies.Tally()
 CHANGED_MEANWHILE = {
     "test_a_link_that_is_swapped_while_a_question_waits_is_seen": "its files changed meanwhile",
 }
@@ -68,14 +71,22 @@ def backtested_sessions(
 
     monkeypatch.setattr(SessionHarness, "__aexit__", note_end)
     yield ran
-    if getattr(request.node, "originalname", "") in CHANGED_MEANWHILE:
+    if why := CHANGED_MEANWHILE.get(getattr(request.node, "originalname", "")):
+        tally[why] += len(ran)
         return
     logging.disable(logging.CRITICAL)
     for harness in ran:
         try:
             found = asyncio.run(backtest_harness(harness, tmp_path_factory.mktemp("backtest")))
         except BundleError:
-            continue  # a plan that only the kernel takes
+            tally["its plan is one that only the kernel takes"] += 1
+            continue
         told = {kind: number for kind, number in found.counts.items() if kind != "cannot_tell"}
         assert not told, json.dumps(found.examples, indent=1)
+        tally[AS_BEFORE] += 1
     logging.disable(logging.NOTSET)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was backtested, and what was not."""
+    terminalreporter.write_line(tally.tell("backtests"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,15 +26,14 @@ from amplifier_foundation.replay.stand_ins.approvals import RecordedApprovals, h
 from amplifier_foundation.replay.stand_ins.loader import StandIns
 from amplifier_foundation.replay.stand_ins.plan import build_plan
 from tests.support.sessions import Script, SessionHarness
+from tests.support.tallies import AS_BEFORE, Tally
 
 _SECTIONS: dict[str, Any] = {"hooks": [], "tools": [], "agents": {}, "approval": {}, "audit": {}}
 
 NOT_REPLAYED = "decisions only|nothing to replay|begins in the middle"
 """Why a trail of a test may be left alone: it is told to be short, or has no beginning."""
 
-IDENTICAL = "identical"
-tally: Counter[str] = Counter()
-"""How many sessions of this run of pytest happened again, and why the others were left alone."""
+tally = Tally()
 
 
 def record_session(script: Script, *prompts: str, **more: Any) -> SessionHarness:
@@ -125,7 +123,7 @@ def replayed_sessions(
             tally[name_reason(str(why))] += 1
             continue
         assert not found.differences, describe(found)
-        tally[IDENTICAL] += 1
+        tally[AS_BEFORE] += 1
     folder = request.node.funcargs.get("tmp_path")
     for trail in [] if folder is None else list_logs(folder):
         tally[replay_log(trail, tmp_path_factory.mktemp("replay"))] += 1
@@ -133,13 +131,7 @@ def replayed_sessions(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was replayed, and what was not."""
-    terminalreporter.write_line(tell_tally(tally))
-
-
-def tell_tally(counts: Mapping[str, int]) -> str:
-    """One line: the sessions that happened again, and the others by their reasons."""
-    left = [f"{number} ({why})" for why, number in sorted(counts.items()) if why != IDENTICAL]
-    return f"replays: {counts.get(IDENTICAL, 0)} identical; left out: {', '.join(left) or 'none'}"
+    terminalreporter.write_line(tally.tell("replays"))
 
 
 def name_reason(why: str) -> str:
@@ -172,7 +164,7 @@ def replay_log(trail: Path, scratch: Path) -> str:
         return name_reason(told["cannot"])
     found = Replay.from_dict(told["found"])
     assert not found.differences, f"{trail}\n{describe(found)}"
-    return IDENTICAL
+    return AS_BEFORE
 
 
 def find_missing(job: Job) -> str:

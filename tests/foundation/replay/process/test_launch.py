@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from amplifier_foundation.machine.sandbox.protection import examine_machine
 from amplifier_foundation.replay.process.launch import launch_replay
 from tests.foundation.replay.process.test_worker import record
@@ -17,6 +19,7 @@ async def on_prompt_submit(event, data):
 """
 
 
+@pytest.mark.slow
 async def test_hooks_cannot_write_in_a_replay(project: Project, tmp_path: Path) -> None:
     """One that could then fails now, and that is the difference."""
     file = project.folder / "written.txt"
