@@ -15,6 +15,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import MockTool, ScriptedApproval
 from amplifier_core.tool_call import start_call
 from amplifier_foundation.orchestrators.compaction import compact_now
+from amplifier_foundation.replay.comparison import Change
 from amplifier_foundation.replay.driver import Driver
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay
@@ -97,34 +98,54 @@ def test_a_turn_that_somebody_broke_off_is_broken_off_again(tmp_path: Path) -> N
     assert found.status == "identical", describe(found)
 
 
+DENIES_A_PART = """from amplifier_core.models import HookResult
+
+async def on_tool_pre(event, data):
+    if data["tool_call_id"] == "a:1":
+        return HookResult(action="deny", reason="not this part")
+"""
+
+
 async def ask_about_echo(event: str, data: dict[str, Any]) -> HookResult | None:
     """Ask about one of the tools."""
     asks = HookResult(action="ask_user", approval_prompt="Echo?")
     return asks if data["tool_name"] == "Echo" else None
 
 
-def test_an_agent_that_another_program_ran_is_replayed_event_by_event(tmp_path: Path) -> None:
-    """Calls of which the parts are judged too, words for a sub-agent, and hooks that hang."""
+async def tell_as_another_program() -> SessionHarness:
+    """A call of which a part is judged too, words for a sub-agent, and hooks that hang."""
     given = {"tool_name": "Write", "tool_input": {"n": 1}, "agent_id": "helper"}
+    async with SessionHarness() as harness:
+        host: Any = harness.coordinator
+        harness.hooks.register("agent:spawn", injects("be brief"), name="speaker")
+        outcome = await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a"})
+        await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a:1"})
+        await start_call(host, outcome, dict(outcome.data or {}), same_tool=True)
+        await host.execute_with_hooks("guest:setup", {})
+        told = await host.judge(events.AGENT_SPAWN, {"agent_name": "x"})
+        await host.inject_answers(events.AGENT_SPAWN, list(told.answers))
+        await host.deny("tool:pre", DEADLINE, "the hooks did not answer within 3 seconds")
+    return harness
 
-    async def run() -> SessionHarness:
-        async with SessionHarness() as harness:
-            host: Any = harness.coordinator
-            harness.hooks.register("agent:spawn", injects("be brief"), name="speaker")
-            outcome = await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a"})
-            await host.judge(events.TOOL_PRE, {**given, "tool_call_id": "a:1"})
-            await start_call(host, outcome, dict(outcome.data or {}), same_tool=True)
-            await host.execute_with_hooks("guest:setup", {})
-            told = await host.judge(events.AGENT_SPAWN, {"agent_name": "x"})
-            await host.inject_answers(events.AGENT_SPAWN, list(told.answers))
-            await host.deny("tool:pre", DEADLINE, "the hooks did not answer within 3 seconds")
-        return harness
 
-    found = replay_harness(asyncio.run(run()), tmp_path)
+def test_an_agent_that_another_program_ran_is_replayed_event_by_event(tmp_path: Path) -> None:
+    """What the trail does not have is told."""
+    found = replay_harness(asyncio.run(tell_as_another_program()), tmp_path)
     assert found.status == "identical", describe(found)
     assert (found.totals.calls, found.totals.injections) == (1, 1)
     (doubt,) = found.totals.doubts.values()
     assert doubt == "policy:violation: what hooks had to judge at tool:pre is missing"
+
+
+def test_a_part_of_a_call_that_is_denied_now_is_a_difference(tmp_path: Path) -> None:
+    """Though the other program ran the call, and its part was never one of its own."""
+    own = tmp_path / "own.py"
+    own.write_text(DENIES_A_PART)
+    hooks = [{"module": "own", "source": str(own)}]
+    found = replay_harness(asyncio.run(tell_as_another_program()), tmp_path, hooks=hooks)
+    (difference,) = found.differences
+    assert difference.what == "tool:pre of Write"
+    assert difference.changes[0] == Change("decision", "continue", "deny")
 
 
 def test_calls_beside_a_question_that_was_withdrawn_come_to_their_ends(tmp_path: Path) -> None:
