@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
@@ -123,6 +123,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
 def test_no_reader_sees_anything_that_hooks_have_not_let_through(played: Played) -> None:
     """Nor does any line end the relay, keep it busy, or have a request answered twice."""
 
+    @example([(False, b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo"}}')])
     @given(lines)
     def check(drawn: Lines) -> None:
         stage = played.play(drawn)

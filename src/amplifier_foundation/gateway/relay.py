@@ -40,6 +40,9 @@ MOST_OPEN = 10_000
 
 CANCELLED = "notifications/cancelled"
 TASKS = "notifications/tasks"
+# What only the other end asks for, where hooks judge it. Both may ask about tasks.
+_OF_CLIENTS = frozenset(name for name in FROM_CLIENT if not name.startswith("tasks/"))
+_OF_SERVERS = frozenset(name for name in FROM_SERVER if not name.startswith("tasks/"))
 _UNJUDGED = frozenset({"result", "error", "inputRequests"})
 UNKNOWN_ROUND = (
     "this goes on with a call that the gateway does not know, or with other arguments; "
@@ -127,6 +130,9 @@ class Relay:
         if frame.is_response:
             return await self._take_response(side, other, frame)
         if frame.is_request:
+            if frame.method in (_OF_SERVERS if side is self._client else _OF_CLIENTS):
+                why = f"a {side.name} does not ask for {frame.method}"
+                return await self._send(side, refuse(frame.message["id"], INVALID_REQUEST, why))
             return await self._take_request(side, other, frame)
         if frame.method == CANCELLED:
             return await self._cancel(other, frame)
