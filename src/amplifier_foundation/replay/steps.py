@@ -14,6 +14,7 @@ from amplifier_foundation.replay.spans import Spans
 Kind = Literal["prompt", "call", "compact", "cancel", "late", "start", "event"]
 
 _BEGINS, _ENDS = "execution:start", "execution:complete"
+_PASSES = ("continue", "modify", "inject_context")
 _OWN_PROMPT, _GUEST = "stop_hook", "guest:"
 _FOLLOWS_ANYWHERE = frozenset(
     {
@@ -77,11 +78,12 @@ def list_steps(run: Run) -> list[Step]:
     """The steps of one process, in order."""
     events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
     events = events[len(list_early(run.items)) :]
-    if _is_foreign(events):
-        return list(_list_told(events, _find_started(run.items)))
-    spans = Spans(run.items)  # what happened inside of a call, its stand-in sees to
-    events = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
-    return list(_list_outside_turns(events))
+    started, spans = _find_started(run.items), Spans(run.items)
+    # What happened inside of a call, its stand-in sees to.
+    outside = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
+    if _is_foreign(outside, started):
+        return list(_list_told(events, started))
+    return list(_list_outside_turns(outside))
 
 
 def _list_told(events: list[RecordedEvent], started: set[int]) -> Iterator[Step]:
@@ -116,14 +118,16 @@ def _follows_anywhere(event: RecordedEvent) -> bool:
     return event.event in _FOLLOWS_ANYWHERE and not _is_late(event)
 
 
-def _is_foreign(events: list[RecordedEvent]) -> bool:
+def _is_foreign(events: list[RecordedEvent], started: set[int]) -> bool:
     """Whether another program ran the agent: things happen that no loop of ours led to."""
     if any(one.event == _BEGINS for one in events):
         return False
     told = {""}
     for one in events:
-        taken = one.event == "prompt:submit" and one.action == "continue"
-        if taken or one.event.startswith(_GUEST) or _OURS_AFTER.get(one.event, "") not in told:
+        passes = one.event in ("prompt:submit", "tool:pre") and one.action in _PASSES
+        if one.event.startswith(_GUEST) or _OURS_AFTER.get(one.event, "") not in told:
+            return True
+        if passes and one.sequence not in started:  # neither a loop nor a tool took it
             return True
         told.add(one.event)
     return False

@@ -95,6 +95,13 @@ def test_what_no_loop_of_ours_led_to_another_program_told_of(name: str) -> None:
     assert steps(*items) == [("event", 2), ("event", 3), ("event", 4)]
 
 
+def test_a_call_that_hooks_let_through_and_no_tool_took_another_program_told_of() -> None:
+    """It had a part of a call judged, or the call where it was to run."""
+    part = event("tool:pre", 3, tool_call_id="a:1")
+    items = [event("session:start", 1), event("tool:pre", 2, tool_call_id="a"), part]
+    assert steps(*items, call("started", 4, "a")) == [("start", 2), ("event", 3)]
+
+
 def test_what_hooks_judged_too_late_was_denied_by_the_other_program() -> None:
     """Nothing else tells of it: the hooks never came to an answer."""
     late = event("policy:violation", 2, event="tool:pre", hook=DEADLINE)
