@@ -56,6 +56,7 @@ _OURS_AFTER = {
     "context:post_compact": "decision:context_resolution",
     "context:pre_compact": "decision:context_resolution",
     "orchestrator:complete": _BEGINS,
+    "tool:error": "tool:pre",
     "tool:post": "tool:pre",
 }
 """What a session of ours tells of before these events; other programs do not."""
@@ -124,6 +125,8 @@ def _is_foreign(events: list[RecordedEvent], started: set[int]) -> bool:
         return False
     told = {""}
     for one in events:
+        if _is_unknown_call(one):
+            continue
         passes = one.event in ("prompt:submit", "tool:pre") and one.action in _PASSES
         if one.event.startswith(_GUEST) or _OURS_AFTER.get(one.event, "") not in told:
             return True

@@ -86,7 +86,14 @@ def test_an_agent_of_another_program_is_told_event_by_event() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["agent:spawn", "context:post_compact", "guest:setup", "orchestrator:complete", "tool:post"],
+    [
+        "agent:spawn",
+        "context:post_compact",
+        "guest:setup",
+        "orchestrator:complete",
+        "tool:error",
+        "tool:post",
+    ],
 )
 def test_what_no_loop_of_ours_led_to_another_program_told_of(name: str) -> None:
     """Whether or not hooks let a prompt through."""
