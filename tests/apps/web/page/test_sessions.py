@@ -133,9 +133,7 @@ def test_statistics_show_answers_times_and_overrulings(page: Page, server: Runni
     page.get_by_role("link", name="Statistics").click()
     card = page.get_by_role("region", name=hook, exact=True)
     expect(card).to_contain_text("3 calls, 1.3 ms on average")
-    expect(card).to_contain_text(
-        "p50 within 5 ms, p95 within 5 ms"
-    )
+    expect(card).to_contain_text("p50 within 5 ms, p95 within 5 ms")
     expect(card).to_contain_text("1 failure, 0 time-outs")
     expect(card).to_contain_text("In shadow mode, without an effect: ask user 1 time")
     expect(card).to_contain_text("people allowed 2 of them (67 %)")
