@@ -214,3 +214,14 @@ async def test_without_a_trail_some_of_many_calls_in_a_session_are_timed():
     assert sum(harness.hooks.count()["quiet"].times.values()) == 48
     assert sum(bare.count()["quiet"].times.values()) == 20
     assert bare.count()["quiet"].calls == 48
+
+
+async def test_hooks_that_only_observe_are_counted_always_and_timed_now_and_then():
+    """As all others are."""
+    registry = HookRegistry()
+    registry.register(PRE, quiet, name="observer", parallel=True)
+    for _ in range(20):
+        await registry.emit(PRE, {})
+    counts = registry.count()["observer"]
+    assert counts.calls == 20
+    assert sum(counts.times.values()) == 16
