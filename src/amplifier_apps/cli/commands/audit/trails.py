@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,23 @@ def find_named(name: str) -> Path:
         return find_named_trail(name)
     except TrailNotFound as error:
         raise click.UsageError(str(error)) from error
+
+
+def select_recorded(names: Sequence[str], everywhere: bool) -> list[Path]:
+    """The trails that are named, or all of this folder, or of this machine."""
+    from amplifier_foundation.history.selection import TrailNotFound, select_trails
+
+    try:
+        found = select_trails(names, everywhere=everywhere)
+    except TrailNotFound as error:
+        raise click.UsageError(str(error)) from error
+    if not found:
+        where = "on this machine" if everywhere else "of this folder"
+        raise click.UsageError(
+            f"There is no recorded session {where}; name a trail, the start of a session's id "
+            "or a session's name" + ("" if everywhere else ", or use --everywhere")
+        )
+    return found
 
 
 def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:

@@ -104,6 +104,7 @@ def backtest(trails: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
 
 def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
+    from amplifier_apps.cli.commands.audit.trails import select_recorded
     from amplifier_foundation.backtest import PolicySource, Window, load_policy
     from amplifier_foundation.backtest.process.job import Candidate, Job
     from amplifier_foundation.backtest.process.launch import Launch
@@ -117,7 +118,8 @@ def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
         options["only"],
         options["without"],
     )
-    folder, paths = Path.cwd(), _select(names, options["everywhere"])
+    found = select_recorded(names, options["everywhere"])
+    folder, paths = Path.cwd(), [one.absolute() for one in found]
     policy, other = load_policy(source, folder), None
     _require_trust(source)
     if options["baseline"] is not None:
@@ -132,22 +134,6 @@ def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
         options["examples"],
     )
     return Launch(job, _find_state(options["state"], job)), policy
-
-
-def _select(names: tuple[str, ...], everywhere: bool) -> list[Path]:
-    from amplifier_foundation.history import TrailNotFound, select_trails
-
-    try:
-        found = select_trails(names, everywhere=everywhere)
-    except TrailNotFound as error:
-        raise click.UsageError(str(error)) from error
-    if not found:
-        where = "on this machine" if everywhere else "of this folder"
-        raise click.UsageError(
-            f"There is no recorded session {where}; name a trail, the start of a session's id "
-            "or a session's name" + ("" if everywhere else ", or use --everywhere")
-        )
-    return [one.absolute() for one in found]
 
 
 def _require_trust(source: PolicySource) -> None:

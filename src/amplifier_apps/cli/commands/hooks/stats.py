@@ -33,7 +33,9 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     """
     from amplifier_apps.cli.commands.hooks.stats_text import print_survey
 
-    paths = _select(trails, options["everywhere"])
+    from amplifier_apps.cli.commands.audit.trails import select_recorded
+
+    paths = select_recorded(trails, options["everywhere"])
 
     def show(survey: Survey) -> None:
         told = survey.to_dict(options["hook"])
@@ -50,22 +52,6 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     survey = _count(paths, options["since"] or "")
     _check_hook(survey, options["hook"])
     show(survey)
-
-
-def _select(names: tuple[str, ...], everywhere: bool) -> list[Path]:
-    from amplifier_foundation.history import TrailNotFound, select_trails
-
-    try:
-        found = select_trails(names, everywhere=everywhere)
-    except TrailNotFound as error:
-        raise click.UsageError(str(error)) from error
-    if not found:
-        where = "on this machine" if everywhere else "of this folder"
-        raise click.UsageError(
-            f"There is no recorded session {where}; name a trail, the start of a session's id "
-            "or a session's name" + ("" if everywhere else ", or use --everywhere")
-        )
-    return found
 
 
 def _count(paths: list[Path], since: str) -> Survey:
