@@ -31,9 +31,8 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     failing (1 of 100 calls and more), dead (every session had it, none called it), slow (p99 over
     100 ms), noisy (people allow 9 of 10 questions and more) or quiet (it never spoke).
     """
-    from amplifier_apps.cli.commands.hooks.stats_text import print_survey
-
     from amplifier_apps.cli.commands.audit.trails import select_recorded
+    from amplifier_apps.cli.commands.hooks.stats_text import print_survey
 
     paths = select_recorded(trails, options["everywhere"])
 
