@@ -1,11 +1,9 @@
 """Settings that all tests share."""
 
-import importlib.metadata
 import os
 
 from hypothesis import Phase, settings
 
-from tests.support.installed import remember_entry_points
 from tests.support.postgres_server import postgres_server as postgres_server
 from tests.support.postgres_server import postgres_url as postgres_url
 from tests.support.processes import leave_terminal
@@ -18,8 +16,5 @@ settings.register_profile(
     "mutants", deadline=None, max_examples=40, phases=PHASES, derandomize=True, database=None
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
-
-# Every session looks through all installed packages, and the tests start thousands of sessions.
-importlib.metadata.entry_points = remember_entry_points(importlib.metadata.entry_points)
 
 leave_terminal()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,12 @@ def write_distribution(folder: Path, name: str, entries: Mapping[str, str]) -> N
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
     lines = [f"{module_id} = {value}" for module_id, value in entries.items()]
     (info / "entry_points.txt").write_text("\n".join(["[amplifier.modules]", *lines, ""]))
+
+
+def make_old(place: Path, seconds: float = 60) -> None:
+    """Give a file or folder the time of a change that long ago."""
+    then = time.time_ns() - int(seconds * 1e9)
+    os.utime(place, ns=(then, then))
 
 
 @contextmanager

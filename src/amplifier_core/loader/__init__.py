@@ -28,6 +28,7 @@ from amplifier_core.loader.importing import (
     is_importable,
     package_name,
 )
+from amplifier_core.loader.installed import GROUP, choose_modules
 from amplifier_core.loader.module import Module, Mount, read_module
 from amplifier_core.loader.session_ready import Ready
 from amplifier_core.loader.sources import Sources, import_source
@@ -47,10 +48,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-GROUP = "amplifier.modules"
-DISTRIBUTION = "amplifier-hooks"
-"""The distribution that this file is part of, and whose modules give way to others."""
 
 SEARCH_PATHS = "AMPLIFIER_MODULES"
 """The environment variable with folders of modules, where no search paths are given."""
@@ -107,26 +104,8 @@ class ModuleLoader:
     def known(self) -> dict[str, EntryPoint]:
         """The installed modules by id; of two with one id, the one that is not ours."""
         if self._entry_points is None:
-            found = [
-                entry
-                for entry in importlib.metadata.entry_points(group=GROUP)
-                if not self._is_governed(entry)
-            ]
-            dists = {id(entry.dist): entry.dist for entry in found}
-            own = {
-                key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION
-            }
-            others = {entry.name: entry for entry in reversed(found) if id(entry.dist) not in own}
-            ours = {entry.name: entry for entry in found if id(entry.dist) in own}
-            self._built_in = frozenset(ours.keys() - others.keys())
-            self._entry_points = {**ours, **others}
+            self._entry_points, self._built_in = choose_modules(self.sources)
         return self._entry_points
-
-    def _is_governed(self, entry: EntryPoint) -> bool:
-        """Whether what names the module lies where only the sources count."""
-        if self.sources is None or entry.dist is None:
-            return False
-        return self.sources.governs(Path(str(entry.dist.locate_file(""))))
 
     def find(self, module_id: str, source: str | None = None) -> Module:
         """The module behind an id; `source` is a file or folder, relative to the base.
@@ -146,10 +125,9 @@ class ModuleLoader:
 
     def _locate(self, text: str) -> Path | None:
         text = text.removeprefix("file://")
-        looks_like_path = text.endswith(".py") or "/" in text
-        path = (self.base or Path.cwd()) / Path(text).expanduser()
-        if not looks_like_path:
+        if not text.endswith(".py") and "/" not in text:
             return None
+        path = (self.base or Path.cwd()) / Path(text).expanduser()
         if self.sources is None:
             return path.resolve() if path.exists() else None
         path = Path(os.path.normpath(path.absolute()))

@@ -13,6 +13,7 @@ from typing import Any
 
 from amplifier_core.errors import LoadFailure, ModuleLoadError, ModuleValidationError
 from amplifier_core.loader.failure import IMPORT_FAILURES, explain_import
+from amplifier_core.loader.path_state import PathState, read_path_state
 from amplifier_core.utils import describe_error, digest
 
 PREFIX = "amplifier_module_"
@@ -23,6 +24,8 @@ Stamp = tuple[tuple[str, int, int], ...]
 _stamps: dict[str, tuple[Path, Stamp]] = {}
 """Each package that was imported by its own name, with its files as they were then."""
 
+_missing: dict[str, PathState] = {}
+"""Each package that was looked for in vain, and the path as it was then."""
 
 taken: dict[str, Any] = {}
 """What is imported from sources instead of the disk, by the name of its package."""
@@ -65,9 +68,22 @@ def is_importable(name: str) -> bool:
     if name in sys.modules:
         return True
     try:
-        return importlib.util.find_spec(name) is not None
+        return _is_found(name)
     except ImportError:  # a finder refuses it
         return False
+
+
+def _is_found(name: str) -> bool:
+    """Whether a finder has a package; most ids have none, and looking along the path takes long."""
+    state = read_path_state()
+    if _missing.get(name) == state:
+        # The others know what they know without the path, and may have learned of it since.
+        others = [one for one in sys.meta_path if one is not PathFinder]
+        return any(one.find_spec(name, None) for one in others if hasattr(one, "find_spec"))
+    found = importlib.util.find_spec(name) is not None
+    if not found and state.is_settled():
+        _missing[name] = state
+    return found
 
 
 def _is_on_path(file: Path, name: str) -> bool:

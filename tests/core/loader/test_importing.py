@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,11 @@ from amplifier_core.loader.importing import (
     import_package,
     import_path,
     import_with,
+    is_importable,
     package_name,
 )
 from tests.core.module_files import MODULE, write
-from tests.support.modules import write_package
+from tests.support.modules import make_old, write_package
 
 
 def test_a_folder_is_a_module_and_its_parts_can_be_imported(tmp_path: Path) -> None:
@@ -203,3 +206,50 @@ def test_forgetting_takes_the_parts_along_and_nothing_else() -> None:
     forget("amplifier_module_f")
     left = [one for one in sys.modules if one.startswith("amplifier_module_f")]
     assert left == ["amplifier_module_full"]
+
+
+def test_a_package_that_was_looked_for_in_vain_is_found_when_it_comes(site: Path) -> None:
+    """Also if it comes at once."""
+    for old in (True, False):
+        name = f"amplifier_module_tool_late_{old}".lower()
+        if old:
+            make_old(site)
+        assert not is_importable(name)
+        assert not is_importable(name)
+        (site / f"{name}.py").write_text("")
+        importlib.invalidate_caches()
+        assert is_importable(name)
+
+
+def test_a_package_that_is_missing_is_not_looked_for_again(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every session asks for those of our modules, and there are none."""
+    asked: list[str] = []
+    name = "amplifier_module_tool_nowhere"
+    monkeypatch.setattr(sys, "path", [str(site)])
+    monkeypatch.setattr(PathFinder, "find_spec", lambda name, *_: asked.append(name))
+    make_old(site)
+    for _ in range(3):
+        assert not is_importable(name)
+    assert asked == [name]
+
+
+def test_finders_that_need_no_path_are_always_asked(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they have may come and go without a change on the path."""
+    name, has = "amplifier_module_tool_learned", set[str]()
+
+    class Learning:
+        def find_spec(self, fullname: str, path: object, target: object = None) -> object:
+            return ModuleSpec(fullname, None) if fullname in has else None
+
+    monkeypatch.setattr(sys, "path", [str(site)])
+    monkeypatch.setattr(sys, "meta_path", [Learning(), PathFinder])
+    make_old(site)
+    assert not is_importable(name)
+    has.add(name)
+    assert is_importable(name)
+    has.clear()
+    assert not is_importable(name)

@@ -1,0 +1,91 @@
+"""Which modules are installed, read again when that may have changed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.loader.path_state import PathState, read_path_state
+from amplifier_core.loader.sources import Sources
+
+GROUP = "amplifier.modules"
+DISTRIBUTION = "amplifier-hooks"
+"""The distribution that this file is part of, and whose modules give way to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A module, as a distribution names it."""
+
+    point: EntryPoint
+    home: Path | None
+    """The folder that the distribution is installed in."""
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What was read, by what, and the state that it was read in."""
+
+    named: tuple[_Named, ...]
+    read: Callable[..., Any]
+    files: tuple[str, ...]
+    state: PathState
+
+    def is_current(self) -> bool:
+        """Whether the same would be read again."""
+        same = self.read is importlib.metadata.entry_points
+        return same and self.state == read_path_state(self.files)
+
+
+_last: list[_Reading] = []
+"""The last reading, if it can be told when it is no longer current."""
+
+
+def choose_modules(sources: Sources | None) -> tuple[dict[str, EntryPoint], frozenset[str]]:
+    """The installed modules by id, and the ids among them that are ours and nobody else's.
+
+    What `sources` govern is not installed: there, only what was read and judged counts.
+    """
+    found = [one for one in _list_named() if not _is_governed(one, sources)]
+    others = {one.point.name: one.point for one in reversed(found) if not one.is_ours}
+    ours = {one.point.name: one.point for one in found if one.is_ours}
+    return {**ours, **others}, frozenset(ours.keys() - others.keys())
+
+
+def _is_governed(named: _Named, sources: Sources | None) -> bool:
+    return sources is not None and named.home is not None and sources.governs(named.home)
+
+
+def _list_named() -> tuple[_Named, ...]:
+    for reading in _last[:]:
+        if reading.is_current():
+            return reading.named
+    reading = _read()
+    _last[:] = [reading] if reading.state.is_settled() else []
+    return reading.named
+
+
+def _read() -> _Reading:
+    read = importlib.metadata.entry_points
+    points = list(read(group=GROUP))
+    # One by one, because the name of a distribution stands in a long file.
+    dists = {id(point.dist): point.dist for point in points}
+    homes = {key: _find_home(dist) for key, dist in dists.items()}
+    ours = {key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION}
+    named = [_Named(one, homes[id(one.dist)], id(one.dist) in ours) for one in points]
+    files = tuple(f"{_find_folder(dist)}/entry_points.txt" for dist in dists.values())
+    return _Reading(tuple(named), read, files, read_path_state(files))
+
+
+def _find_home(dist: Any) -> Path | None:
+    return None if dist is None else Path(str(dist.locate_file("")))
+
+
+def _find_folder(dist: Any) -> Any:
+    """Where the files about a distribution are; there is no public name for it."""
+    return getattr(dist, "_path", None)
