@@ -68,10 +68,16 @@ def calls_of(once: Callable[[], object]) -> Body:
 
 
 def compare(
-    what: str, baseline: Body, subject: Body, *, at_most: float | None = None, rounds: int = ROUNDS
+    what: str,
+    baseline: Body,
+    subject: Body,
+    *,
+    at_most: float | None = None,
+    rounds: int = ROUNDS,
+    seconds: float = ROUND_SECONDS,
 ) -> Row:
     """The row that says how many times the baseline the subject costs."""
-    base, cost = asyncio.run(_best_of(baseline, subject, rounds))
+    base, cost = asyncio.run(_best_of(baseline, subject, rounds, seconds))
     return Row(what, cost / base, at_most, base * 1e6, cost * 1e6)
 
 
@@ -100,8 +106,10 @@ def _line(row: Row, width: int) -> str:
     return f"{row.what:<{width}} | {row.ratio:>14.2f} | {goal:>7}{mark}"
 
 
-async def _best_of(baseline: Body, subject: Body, rounds: int) -> tuple[float, float]:
-    sides = [(body, await _times_per_round(body)) for body in (baseline, subject)]
+async def _best_of(
+    baseline: Body, subject: Body, rounds: int, seconds: float
+) -> tuple[float, float]:
+    sides = [(body, await _count_times(body, seconds)) for body in (baseline, subject)]
     best = [float("inf"), float("inf")]
     gc.collect()
     gc.disable()
@@ -114,10 +122,11 @@ async def _best_of(baseline: Body, subject: Body, rounds: int) -> tuple[float, f
     return best[0], best[1]
 
 
-async def _times_per_round(body: Body) -> int:
+async def _count_times(body: Body, seconds: float) -> int:
+    """How often a body goes into a round of so many seconds."""
     times = 1
-    while (spent := await _seconds(body, times)) < ROUND_SECONDS:
-        times = max(times * 2, int(times * ROUND_SECONDS / max(spent, 1e-9)))
+    while (spent := await _seconds(body, times)) < seconds:
+        times = max(times * 2, int(times * seconds / max(spent, 1e-9)))
     return times
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from amplifier_core import events, output
@@ -108,15 +108,17 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """
         return (await self._operations.judge(event, data)).to_result()
 
-    async def judge(self, event: EventOf[DataT], data: DataT) -> Outcome:
+    # Not async themselves: a frame less in each event.
+
+    def judge(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, Outcome]:
         """The same, with everything that is known of the outcome."""
         name: Any = event
-        return await self._operations.judge(name, data)
+        return self._operations.judge(name, data)
 
-    async def notify(self, event: EventOf[DataT], data: DataT) -> None:
+    def notify(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, None]:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         name: Any = event
-        await self._operations.notify(name, data)
+        return self._operations.notify(name, data)
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook or the trail; if not, spare it."""

@@ -55,9 +55,8 @@ class Operations:
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
         given = detach(data if type(data) is dict else normalize_data(data))
-        heard = self.hooks.hears(event)
-        if is_notification(event) or not heard:
-            await (self.notify if heard else self._record_unheard)(event, given)
+        if is_notification(event) or not self.hooks.hears(event):
+            await self.notify(event, given)
             return Outcome(True, {**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
         if not run.spoken:
@@ -73,7 +72,10 @@ class Operations:
     async def notify(self, event: str, data: Mapping[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):
-            await self._record_unheard(event, data)
+            if self.trail.records:
+                self.trail.record_unheard(event, data)
+            if self.trail.news:
+                await self.effects.tell_news()
             return
         run = await self._dispatch(event, data)
         if run.spoken:
@@ -122,8 +124,9 @@ class Operations:
     ) -> Dispatch:
         """Run the hooks of an event, or judge again what they were told of `before`."""
         trail = self.trail
-        other = None if self.watch_with is None else self.watch_with()
-        watch = _Onlooker(other, trail, event)
+        watch = _Onlooker()
+        if self.watch_with is not None or (trail.records and trail.records_each_hook):
+            watch = _Witness(self.watch_with and self.watch_with(), trail, event)
         outside = output.running.get()
         output.install()
         try:
@@ -141,12 +144,6 @@ class Operations:
         if trail.news:
             await self.effects.tell_news()
         return run
-
-    async def _record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
-        if self.trail.records:
-            self.trail.record_unheard(event, data)
-        if self.trail.news:
-            await self.effects.tell_news()
 
 
 def _refuse(reason: str) -> Clearance:
@@ -173,24 +170,45 @@ def _list_news(
 
 
 class _Onlooker:
-    """Keeps what each hook prints and how long it takes, and lets somebody else look on."""
+    """Keeps what each hook prints."""
 
-    __slots__ = ("_event", "_holders", "_other", "_started", "_trail", "printed")
+    __slots__ = ("_holders", "printed")
+
+    def __init__(self) -> None:
+        self._holders: dict[HookHandler, output.Holder] = {}
+        self.printed: dict[HookHandler, str] = {}
+
+    def begin(self, handler: HookHandler) -> Follow | None:
+        holder: output.Holder = []
+        self._holders[handler] = holder
+        output.running.set(holder)
+        return None
+
+    def end(self, handler: HookHandler) -> None:
+        holder = self._holders[handler]
+        if holder:
+            self.printed[handler] = output.end(holder)
+        else:
+            holder.append(None)  # closed: what its tasks print later is not its output
+
+
+class _Witness(_Onlooker):
+    """Records when each hook begins and ends, too, and lets somebody else look on."""
+
+    __slots__ = ("_event", "_other", "_started", "_trail")
 
     def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
+        super().__init__()
         self._other = other
         self._trail = trail if trail.records and trail.records_each_hook else None
         self._event = event
-        self._holders: dict[HookHandler, output.Holder] = {}
-        self.printed: dict[HookHandler, str] = {}
         self._started: dict[int, float] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail is not None:
             self._trail.write("hook_started", {}, event=self._event, handler=handler)
             self._started[handler.id] = perf_counter()
-        holder = self._holders[handler] = []
-        output.running.set(holder)
+        super().begin(handler)
         # Whoever else looks on sees one hook at a time.
         return None if self._other is None or handler.parallel else self._other.begin(handler)
 
@@ -200,8 +218,4 @@ class _Onlooker:
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
         if self._other is not None and not handler.parallel:
             self._other.end(handler)
-        holder = self._holders[handler]
-        if holder:
-            self.printed[handler] = output.end(holder)
-        else:
-            holder.append(None)  # closed: what its tasks print later is not its output
+        super().end(handler)

@@ -71,21 +71,17 @@ class PromptRun:
                 task.uncancel()
 
     async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
-        if self._tells:
+        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_SUBMIT):
             submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
             wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
             if wanted is None:
                 return
             self._prompt = wanted
         self._accepted = True
-        limit = asyncio.timeout(seconds)
         try:
-            async with limit:
-                reply = await self._run_loop()
+            reply = await (self._run_loop() if seconds is None else self._run_within(seconds))
         except Exception as error:
             self.status = "error"
-            if limit.expired() and not error.args:
-                error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
             await self._report_error(error)
             raise
         await self._answer(reply if isinstance(reply, str) else "" if reply is None else str(reply))
@@ -105,6 +101,9 @@ class PromptRun:
 
     async def _answer(self, said: str) -> None:
         """Take what the loop said through its hooks, and keep no more of it than they leave."""
+        if not self._coordinator.reaches_anybody(events.PROMPT_ANSWER):
+            self.reply = said
+            return
         loop = self._coordinator.mount_points["orchestrator"]
         answer = payloads.PromptAnswerData(
             prompt=self._prompt, response=said, streamed=getattr(loop, "streamed", False) is True
@@ -116,6 +115,16 @@ class PromptRun:
         finally:
             if self.reply != said:
                 await self._coordinator.replace_answer(said, self.reply)
+
+    async def _run_within(self, seconds: float) -> Any:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await self._run_loop()
+        except Exception as error:
+            if limit.expired() and not error.args:
+                error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
+            raise
 
     async def _run_loop(self) -> Any:
         points = self._coordinator.mount_points
@@ -144,11 +153,13 @@ class PromptRun:
     async def _finish(self) -> None:
         if self.status == "running":
             self.status = "idle"
-        if self._tells:
+        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
+        if not self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
+            return
         news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
         await self._coordinator.notify(events.USER_NOTIFICATION, news)

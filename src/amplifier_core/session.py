@@ -232,7 +232,9 @@ class AmplifierSession:
             self._check_not_ended()
             self._worker = task
             try:
-                await self._prepare_turn()
+                for callback in self._before_turn:
+                    await resolve(callback())
+                self._prepare_turn()
                 self._check_complete()
                 self._run = PromptRun(self.coordinator, prompt)
                 limit = self.config["session"].get("turn_timeout")
@@ -250,9 +252,7 @@ class AmplifierSession:
             if points[point] in (None, {}):
                 raise SessionStateError(f"No {point} mounted")
 
-    async def _prepare_turn(self) -> None:
-        for callback in self._before_turn:
-            await resolve(callback())
+    def _prepare_turn(self) -> None:
         if self._run is not None:  # a sub-agent's first turn heeds a stop that came before it
             self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()

@@ -55,39 +55,37 @@ async def _judge_and_run(
         return ToolResult.refused(outcome.denial)
     left = outcome.data or {}
     tool = have.get(str(left.get("tool_name")))
-    refusal = await _refuse(coordinator, outcome, left, tool, before)
+    refusal = _refuse_unusable(coordinator, left, tool)
+    if refusal is None and (outcome.digest or coordinator.trail.records):
+        reason = await start_call(coordinator, outcome, left, tool is before)
+        if reason is not None:
+            refusal = ToolResult.refused(describe_denial(KERNEL, reason))
     if refusal is not None:
         return refusal
     if slot.lacks_room:
         await slot.take()  # a hook that called a tool gave it up
-    return _add_comments(await _run(coordinator, tool, left), outcome.comments)
+    result = await _run(coordinator, tool, left)
+    return _add_comments(result, outcome.comments) if outcome.comments else result
 
 
 def _add_comments(result: ToolResult, comments: tuple[str, ...]) -> ToolResult:
     """What the person said when allowing the call stands before the result."""
-    if not comments:
-        return result
     said = "; ".join(comments)
     output = f"The user allowed this and said: {said}\n\n{result.get_serialized_output()}"
     return result.model_copy(update={"output": output})
 
 
-async def _refuse(
-    coordinator: SessionCoordinator,
-    outcome: Outcome,
-    left: dict[str, Any],
-    tool: Any,
-    before: Any,
+def _refuse_unusable(
+    coordinator: SessionCoordinator, left: dict[str, Any], tool: Any
 ) -> ToolResult | None:
-    """Why a call that came through its gates must not run after all."""
+    """Why a call cannot run as hooks left it."""
     name, tool_input = left.get("tool_name"), left.get("tool_input")
     if tool is None:
         return ToolResult.failed(str(UnknownTool(str(name), coordinator.get("tools"))))
     if not isinstance(tool_input, dict):
         kind = type(tool_input).__name__
         return ToolResult.failed(f"A hook left no usable input for {name}: {kind}")
-    reason = await start_call(coordinator, outcome, left, tool is before)
-    return None if reason is None else ToolResult.refused(describe_denial(KERNEL, reason))
+    return None
 
 
 async def start_call(
@@ -174,7 +172,8 @@ async def _judge_result(
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)
     seen = (outcome.data or {}).get("tool_result", given)
-    return result if is_same(seen, given) else _read_changed_result(seen)
+    same = not outcome.answers or is_same(seen, given)
+    return result if same else _read_changed_result(seen)
 
 
 def _read_changed_result(seen: Any) -> ToolResult:

@@ -6,10 +6,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
-from amplifier_core.dispatch import JUDGED_AGAIN, Answer, Dispatch
+from amplifier_core.dispatch import JUDGED_AGAIN, Dispatch
 from amplifier_core.errors import ApprovalError
+from amplifier_core.models import CONTINUE
 from amplifier_core.models import Level as MessageLevel
-from amplifier_core.models.record_bodies import describe_answer, find_before, leave_out_histories
+from amplifier_core.models.record_bodies import (
+    describe_answer,
+    describe_answers,
+    find_before,
+    leave_out_histories,
+)
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
@@ -183,14 +189,13 @@ class Trail:
 
     def record_dispatch(self, run: Dispatch, again: bool = False) -> None:
         """One record for an event with the answer of each hook that ran, or one a decision."""
-        ran = [one for one in run.answers if one.handler.id in run.times]
-        if not self.records_each_event:
-            self._record_decisions(run, ran)
+        if self.sink.level == "decisions":
+            self._record_decisions(run)
             return
-        final = fold(run.spoken, run.data)
+        final = fold(run.spoken, run.data) if run.spoken else CONTINUE
         body: dict[str, Any] = {
             "action": final.action,
-            "hooks": [describe_answer(answer, run) for answer in ran],
+            "hooks": describe_answers(run),
             "data": leave_out_histories(run.event, run.data),
         }
         if before := find_before(run.event, run.given, run.data):
@@ -203,12 +208,14 @@ class Trail:
 
     def record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
-        if self.records and self.records_each_event:
+        if self.sink.level != "decisions":
             body = {"action": "continue", "hooks": [], "data": leave_out_histories(event, data)}
             self.write("dispatch", body, event=event)
 
-    def _record_decisions(self, run: Dispatch, ran: list[Answer]) -> None:
-        for answer in ran:
+    def _record_decisions(self, run: Dispatch) -> None:
+        for answer in run.answers if run.spoken or run.unheeded else ():
+            if answer.handler.id not in run.times:
+                continue
             if answer.error is not None or answer.result.action != "continue":
                 body = describe_answer(answer, run)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)

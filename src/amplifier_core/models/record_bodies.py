@@ -17,12 +17,14 @@ _TOLD = frozenset({"denied_by", "judged_again"})
 """What the registry itself tells hooks."""
 
 
-def leave_out_histories(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def leave_out_histories(event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The event's own fields; the conversation is in the session, not again in every record.
 
     What a model said and what was handed over are kept once each: with them a session can be
     judged again without its model.
     """
+    if _TOO_LONG_TO_REPEAT.isdisjoint(data):
+        return data
     kept = _KEPT_ONCE.get(event)
     return {
         key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT or key == kept
@@ -40,6 +42,23 @@ def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -
         for key in dict.fromkeys([*before, *after])
         if key not in _TOLD and not is_same(before.get(key), after.get(key))
     }
+
+
+def describe_answers(run: Any) -> list[dict[str, Any]]:
+    """What each hook answered that was called, in order."""
+    times = run.times
+    if run.spoken or run.unheeded or run.shadowed:
+        return [describe_answer(one, run) for one in run.answers if one.handler.id in times]
+    ran = (handler for _, _, handler in run.plan.entries[: run.ran] if handler.id in times)
+    return [
+        {
+            "hook": handler.name,
+            "id": handler.id,
+            "action": "continue",
+            "ms": round(times[handler.id] * 1000, 3),
+        }
+        for handler in ran
+    ]
 
 
 def describe_answer(answer: Any, run: Any) -> dict[str, Any]:

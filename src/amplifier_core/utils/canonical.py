@@ -6,6 +6,8 @@ that JSON cannot hold.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from amplifier_core.utils.describe import safe_repr
@@ -20,15 +22,22 @@ def digest(value: Any) -> str:
 
 def canonical_bytes(value: Any) -> bytes:
     """One byte string per value: keys sorted, odd values by their type."""
-    import json
-
     try:
-        text = json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_encode_other
-        )
+        text = _load_encode()(value)
     except Exception:  # noqa: BLE001 - mixed keys, cycles, great depth, classes that raise
+        import json
+
         text = json.dumps(_flatten(value), ensure_ascii=True)
     return text.encode("ascii")
+
+
+@cache
+def _load_encode() -> Callable[[Any], str]:
+    """Of one encoder for all values: `json.dumps` would make another for each."""
+    import json
+
+    encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_encode_other)
+    return encoder.encode
 
 
 def _encode_other(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from amplifier_core.utils.parameters import list_parameters
@@ -50,8 +51,8 @@ def read_text(content: Any) -> str | None:
 async def add_message(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
     add = context.add_message
-    known = list_parameters(add)
-    if known is None or "message" in known or not {"role", "content"} & known:
+    known = _list_parts(getattr(add, "__func__", add))
+    if known is None:
         outcome = add(message)
     else:
         extra = {
@@ -62,3 +63,11 @@ async def add_message(context: Any, message: dict[str, Any]) -> None:
         outcome = add(message["role"], message["content"], **extra)
     if outcome is not None and outcome is not DONE:
         await resolve(outcome, PATIENCE)
+
+
+@lru_cache(maxsize=64)
+def _list_parts(add: Any) -> frozenset[str] | None:
+    """Which parts of a message a context takes one by one; None if it takes the message."""
+    known = list_parameters(add)
+    takes_whole = known is None or "message" in known or not {"role", "content"} & known
+    return None if takes_whole else known

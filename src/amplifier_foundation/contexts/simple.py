@@ -153,6 +153,8 @@ class SimpleContext:
         """The tokens of one message, with four for what surrounds its text."""
         calls = message.get("tool_calls")
         text = message.get("content") or ""
+        if type(text) is str and not calls:
+            return self._count(text) + 4
         pictures = 0
         if isinstance(text, list):
             parts = [one for one in text if not _is_picture(one)]

@@ -78,8 +78,11 @@ class Loop:
         if host.reaches_anybody(EXECUTION_START):
             await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
-            turn.number = self._turns = await self._count_turn(context)
-            await self._finish_open_calls(turn)
+            if self._turns is None:
+                self._turns = await _count_prompts(context)
+            turn.number = self._turns = self._turns + 1
+            if OPEN_CALLS in host.session_state:
+                await self._finish_open_calls(turn)
             await add_message(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
         except asyncio.CancelledError:
@@ -95,18 +98,12 @@ class Loop:
 
     async def _finish_open_calls(self, turn: Turn) -> None:
         """Run what the last reply of a resumed conversation asked for and nobody ran."""
-        wanted = turn.coordinator.session_state.pop(OPEN_CALLS, None)
+        wanted = turn.coordinator.session_state.pop(OPEN_CALLS)
         if not wanted:
             return
         left = list_open_calls(await _read_messages(turn.context))
         calls = [ToolCall.model_validate(call) for call in left if call.get("id") in wanted]
         await run_calls(turn, calls, parallel=self.config.parallel_tools)
-
-    async def _count_turn(self, context: ContextManager) -> int:
-        """Which turn of the conversation this is; a resumed one has some behind it."""
-        if self._turns is not None:
-            return self._turns + 1
-        return 1 + sum(_is_prompt(message) for message in await _read_messages(context))
 
     def _require_provider(self, providers: Mapping[str, Provider]) -> Provider:
         found: Provider | None = resolve_provider(providers, self)
@@ -184,6 +181,11 @@ async def _read_messages(context: ContextManager) -> list[Any]:
     return list(await messages if is_awaitable(messages) else messages)
 
 
+async def _count_prompts(context: ContextManager) -> int:
+    """How many turns a resumed conversation has behind it."""
+    return sum(_is_prompt(message) for message in await _read_messages(context))
+
+
 def _is_prompt(message: Any) -> bool:
     if not isinstance(message, dict) or message.get("role") != "user":
         return False
@@ -194,7 +196,7 @@ async def _add_reply(turn: Turn, response: ChatResponse, calls: list[ToolCall]) 
     message: dict[str, Any] = {"role": "assistant", "content": response.text}
     if calls:
         message["tool_calls"] = [_describe_call(call) for call in calls]
-    if "thinking" in [block.type for block in response.content]:
+    if any(block.type == "thinking" for block in response.content):
         # Thinking goes back to its provider with its signature, so the blocks are kept.
         message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
     # The calls run as they are; what is kept of them is kept as it may leave the session.

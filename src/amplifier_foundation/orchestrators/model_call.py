@@ -53,7 +53,7 @@ class ModelCaller:
             "model": _get_model(turn),
             # If there are none, the coordinator fills in the conversation.
             "messages": await read_messages(turn.context, turn.provider),
-            "tools": [spec.name for spec in turn.specs],
+            "tools": list(turn.tools),
             "iteration": turn.requests,
         }
         opened = await turn.coordinator.open_request(asked)

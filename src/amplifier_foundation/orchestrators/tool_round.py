@@ -39,7 +39,10 @@ async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> Non
     results: list[ToolResult | None] = [None] * len(calls)
     async with turn.coordinator.tool_calls():
         try:
-            await _run_all(turn, calls, results, parallel=parallel)
+            if len(calls) == 1:
+                results[0] = await _run_one(turn, calls[0])
+            else:
+                await _run_all(turn, calls, results, parallel=parallel)
         finally:
             limit = read_result_limit(turn.coordinator.config)
             for call, result in zip(calls, results, strict=True):
@@ -54,7 +57,7 @@ async def _run_all(
     async def run(place: int) -> None:
         results[place] = await _run_one(turn, calls[place])
 
-    if len(calls) == 1 or not parallel:
+    if not parallel:
         for place in range(len(calls)):
             await run(place)
         return
