@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
@@ -32,12 +32,36 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
             return super().__call__(action=action, **given)
         if not given and action == "continue":
             return CONTINUE
+        if type(action) is str and action in _FITTING["action"]:
+            result = _fill_fitting(action, given)
+            if result is not None:
+                return result
         given["action"] = action
         # Past `__init__`, which only costs time here.
         result = cls.__pydantic_validator__.validate_python(given)
         if len(result.__pydantic_fields_set__) != len(given):
             _judge_unknown(given, _DEFAULTS)
         return result
+
+
+def _fill_fitting(action: str, given: Mapping[str, Any]) -> HookResult | None:
+    """The new result, if validation would leave what is given as it is; else None."""
+    values = _DEFAULTS.copy()
+    values["action"] = action
+    values["context_injections"] = []
+    for name, value in given.items():
+        kind = type(value)
+        if name == "data" and kind is dict and _TEXT.issuperset(map(type, value)):
+            values["data"] = value.copy()
+            continue
+        fitting = _FITTING.get(name, _NOTHING)
+        if kind not in fitting and (kind is not str or value not in fitting):
+            return None
+        values[name] = value
+    result: HookResult = _new(HookResult)
+    _set_values(result, values)
+    _set_given(result, {"action", *given})
+    return result
 
 
 _warned_of: set[str] = set()
@@ -194,6 +218,16 @@ _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _DEFAULTS: dict[str, Any] = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
+
+# For each field the types, or the words, that validation takes as they are. Of those that hold
+# others (`data` apart) none is listed: validation looks into them and copies them.
+_FITTING: dict[str, frozenset[Any]] = {
+    name: frozenset(get_args(field.annotation) or (field.annotation,))
+    for name, field in HookResult.model_fields.items()
+    if name != "context_injections"
+}
+_NOTHING: frozenset[Any] = frozenset()
+_TEXT = frozenset((str,))
 
 
 def continue_with(data: dict[str, Any] | None) -> HookResult:

@@ -9,6 +9,7 @@ import ast
 import copy
 import json
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,57 @@ def test_what_the_kernel_fills_is_what_validation_makes() -> None:
     assert made.model_dump() == validated.model_dump()
     assert made.model_copy(update={"reason": "x"}).reason == "x"
     assert replace_fields(made, reason="x").model_fields_set == {"action", "data", "reason"}
+
+
+class Text(str):
+    """A string that validation turns into a plain one."""
+
+    __slots__ = ()
+
+
+class Fields(dict[str, Any]):
+    """A dict that validation turns into a plain one."""
+
+
+ODD: list[Any] = [
+    None, "", "x", "\ud800", "deny", "user", "warning", "allow", Text("deny"), Text("x"), b"x",
+    0, 1, 2.5, 300, "300", float("nan"), True, False, [], ["a"], ("a",), [1], {}, {"a": [1]},
+    {"\ud800": 1}, {Text("a"): 1}, {1: 1}, {b"a": 1}, {None: 1}, Fields(a=1),
+    ContextInjection(content="x"),
+    [ContextInjection(content="x")], [{"content": "x"}], [{"content": 1}], object,
+]  # fmt: skip
+
+
+def _tell(build: Any) -> Any:
+    """All that can be told of a result, or of the refusal to build it."""
+    try:
+        made = build()
+    except ValidationError as error:
+        return error.errors(include_url=False)
+    values = [(name, repr(value), type(value)) for name, value in made.__dict__.items()]
+    keys = list(map(type, made.data or ()))
+    return values, keys, made.model_fields_set, repr(made)
+
+
+@pytest.mark.parametrize("field", HookResult.model_fields)
+def test_what_is_built_without_validation_is_what_validation_makes(field: str) -> None:
+    """Also the order of the fields, the exact types and every refusal."""
+    for value in ODD:
+        given: dict[str, Any] = {"action": "deny", "reason": "r", field: value}
+        validated = partial(HookResult.__pydantic_validator__.validate_python, given)
+        told, expected = _tell(partial(HookResult, **given)), _tell(validated)
+        assert told == expected, (field, value)
+
+
+def test_a_result_holds_its_own_data() -> None:
+    """What the hook does to its dict later does not change what it answered."""
+    data = {"a": [1]}
+    result = HookResult(action="modify", data=data)
+    data["b"] = []
+    assert result.data == {"a": [1]}
+    assert result.data["a"] is data["a"]
+    assert pickle.loads(pickle.dumps(result)) == copy.deepcopy(result) == result
+    assert result.context_injections is not HookResult(action="modify").context_injections
 
 
 def test_the_usual_answer_is_one_object() -> None:
