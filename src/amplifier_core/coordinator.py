@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate
@@ -269,7 +269,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             if self._trail.records:
                 # No hook: nothing has to be copied.
                 await self.notify(events.PROVIDER_REQUEST, asked)
-            return Outcome(True, {**asked})
+            return Outcome(True, cast("dict[str, Any]", asked))
         stored = len(await self._injector.read_history())
         outcome = await self.judge(events.PROVIDER_REQUEST, asked)
         if not outcome.allowed or outcome.data is None:

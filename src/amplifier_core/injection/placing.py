@@ -137,11 +137,13 @@ class Injector:
         """Tool calls are under way: nothing may stand between them and their results."""
         self._calls_under_way += 1
 
-    async def end_calls(self) -> list[Drop]:
-        """Their results are in the history; what was parked goes behind them."""
+    def end_calls(self) -> bool:
+        """Their results are in the history; True if what was parked has to go behind them."""
         self._calls_under_way -= 1
-        if self._calls_under_way or not self._parked:
-            return []
+        return bool(self._parked) and not self._calls_under_way
+
+    async def place_parked(self) -> list[Drop]:
+        """Put what was parked into the conversation; returns what it did not take."""
         parked, self._parked = self._parked, []
         return [drop for group in parked for drop in await self._store(group)]
 
@@ -186,7 +188,7 @@ class ToolCalls:
         self._injector.begin_calls()
 
     async def __aexit__(self, *_: object) -> None:
-        if dropped := await self._injector.end_calls():
+        if self._injector.end_calls() and (dropped := await self._injector.place_parked()):
             await self._report(dropped)
 
 

@@ -12,7 +12,8 @@ from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
 
 _TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
-_KEPT_ONCE = {"provider:response": "response", "prompt:answer": "response"}
+_KEEP_RESPONSE = _TOO_LONG_TO_REPEAT - {"response"}
+_LEFT_OUT = {"provider:response": _KEEP_RESPONSE, "prompt:answer": _KEEP_RESPONSE}
 _TOLD = frozenset({"denied_by", "judged_again"})
 """What the registry itself tells hooks."""
 
@@ -23,12 +24,13 @@ def leave_out_histories(event: str, data: Mapping[str, Any]) -> Mapping[str, Any
     What a model said and what was handed over are kept once each: with them a session can be
     judged again without its model.
     """
-    if _TOO_LONG_TO_REPEAT.isdisjoint(data):
+    too_long = _LEFT_OUT.get(event, _TOO_LONG_TO_REPEAT).intersection(data)
+    if not too_long:
         return data
-    kept = _KEPT_ONCE.get(event)
-    return {
-        key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT or key == kept
-    }
+    kept = {**data}
+    for key in too_long:
+        del kept[key]
+    return kept
 
 
 def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:

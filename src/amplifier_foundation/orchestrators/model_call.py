@@ -21,7 +21,7 @@ from amplifier_core.events.payloads import (
     ProviderRetryData,
 )
 from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, Usage
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.modules.finish_reason import explain_cut
 from amplifier_foundation.orchestrators.compaction import read_messages
@@ -63,7 +63,10 @@ class ModelCaller:
         started = time.perf_counter()
         response = await self._fetch_with_retries(turn, request)
         duration = int((time.perf_counter() - started) * 1000)
-        _count_tokens(turn.coordinator, response)
+        if response.usage is not None:
+            _count_tokens(turn.coordinator, response.usage)
+        if not turn.coordinator.reaches_anybody(PROVIDER_RESPONSE):
+            return response
         return await _review(turn, response, duration)
 
     async def review_unfinished(self, turn: Turn) -> ChatResponse | Denial:
@@ -113,8 +116,6 @@ def _check_reply(reply: Any, provider: str) -> ChatResponse:
 async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:
     """Let the hooks see the reply: they may change it or withhold it."""
     coordinator = turn.coordinator
-    if not coordinator.reaches_anybody(PROVIDER_RESPONSE):
-        return response
     data = _describe_reply(turn, response, duration)
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
         data["response"] = response.model_dump(exclude_none=True)
@@ -124,6 +125,8 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
     outcome = await coordinator.judge(PROVIDER_RESPONSE, data)
     if not outcome.allowed:
         return Denial(outcome.denial)
+    if not outcome.answers:
+        return response
     reviewed = (outcome.data or {}).get("response", original)
     return response if reviewed == original else ChatResponse.model_validate(reviewed)
 
@@ -142,12 +145,10 @@ def _get_model(turn: Turn) -> str | None:
     return getattr(turn.provider, "model", None)
 
 
-def _count_tokens(coordinator: SessionCoordinator, response: ChatResponse) -> None:
-    if response.usage is None:
-        return
+def _count_tokens(coordinator: SessionCoordinator, usage: Usage) -> None:
     stats = coordinator.get_capability("session.stats")
     if stats is not None:
-        stats["total_tokens"] += response.usage.total_tokens
+        stats["total_tokens"] += usage.total_tokens
 
 
 def _describe(error: Exception) -> ErrorDetails:
