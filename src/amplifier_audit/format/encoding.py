@@ -11,9 +11,9 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from itertools import islice, repeat
 from typing import Any
 
+from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.format.limits import (
     BODY_LIMIT,
     KEY_LIMIT,
@@ -23,13 +23,25 @@ from amplifier_audit.format.limits import (
     WIDE,
     Limits,
 )
+from amplifier_audit.format.plain import is_plain
 from amplifier_audit.format.record_types import mark_foreign
+from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import Walk, digest_text, safe_repr
 
 CUT_TYPE = 40
-_SOURCE = b'"session":%b,"turn":%b,"event":%b,"hook":%b,"registration":%b,"type":%b'
-_KEPT = frozenset({str, bool, type(None)})
-_CONTAINERS = frozenset({dict, list})
+# Python reads no integer of more than 4,300 digits; whoever looks at the numbers later needs it to.
+LATER_LIMIT = 4000
+_PLACE = b'"session":%b,"turn":%b'
+_REST = b',"event":%b,"hook":%b,"registration":%b,"type":%b'
+# Together within SOURCE_LIMIT.
+_PLACE_LIMIT, _REST_LIMIT = 1024, SOURCE_LIMIT - 1024
+# What looks at every byte: digits become 0, what may not stand in a line an exclamation mark.
+_KINDS = bytes(
+    ord("0") if byte in b"0123456789" else ord(" ") if 0x20 <= byte < 0x7F else ord("!")
+    for byte in range(256)
+)
+# An integer beyond 2^53 has at least this many digits.
+_LONG_RUN = b"0" * 16
 
 
 def load_dump() -> Callable[[Any], bytes]:
@@ -42,7 +54,29 @@ def load_dump() -> Callable[[Any], bytes]:
     return partial(to_json, ensure_ascii=True)
 
 
+def load_short_dump() -> Callable[[Any], bytes]:
+    """The same for plain values, which are nearly always ASCII: what is not, may stay as it is."""
+    try:
+        from pydantic_core import to_json
+    except ImportError:
+        return _refuse_surrogates(load_dump())
+    return to_json
+
+
+def _refuse_surrogates(dump: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """As pydantic_core does; the standard library would write lone ones."""
+
+    def dump_or_refuse(value: Any) -> bytes:
+        text = dump(value)
+        if b"\\ud" in text:
+            raise ValueError("surrogates")
+        return text
+
+    return dump_or_refuse
+
+
 _dump = load_dump()
+_dump_short = load_short_dump()
 
 
 def encode(value: Any, limits: Limits = WIDE) -> bytes:
@@ -54,28 +88,29 @@ def encode(value: Any, limits: Limits = WIDE) -> bytes:
 def encode_body(body: Any) -> bytes:
     """The body of a record: an object that leaves room for the other members of the line."""
     plain = encode_plain(body)
-    if plain is not None:
+    return _encode_any_body(body) if plain is None else plain
+
+
+def encode_body_now(body: Any) -> bytes:
+    """What `encode_bodies_later` makes the body of a record from, when the value may have changed.
+
+    That is the body itself, but for numbers and characters that are looked at later.
+    """
+    plain = _dump_plain(body)
+    if plain is not None and (len(plain) <= LATER_LIMIT or _is_strict(plain)):
         return plain
-    given = body if isinstance(body, Mapping) else {"value": body}
-    for limits in (WIDE, NARROW):
-        text = _walk(given, limits)
-        if len(text) <= BODY_LIMIT:
-            return text
-    return _dump({"$cut": "record", "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()})
+    return _encode_any_body(body)
+
+
+def encode_bodies_later(texts: list[bytes]) -> list[bytes]:
+    """The bodies from what `encode_body_now` made: together, because a look at each costs more."""
+    return texts if _looks_strict(b" ".join(texts)) else [*map(_finish, texts)]
 
 
 def encode_plain(value: Any) -> bytes | None:
     """The JSON of an object that needs no walk, which is nearly every body, or None."""
-    if type(value) is not dict:
-        return None
-    try:
-        text = _dump(value) if _is_plain(value) else b""
-    except Exception:  # noqa: BLE001 - lone surrogates, a dict that another thread changes, ...
-        return None
-    # No text inside is longer than the whole. Surrogates, even in pairs, are left to the walk.
-    if not text or len(text) > WIDE.text or b"\\ud" in text:
-        return None
-    return _escape_delete(text)
+    text = _dump_plain(value)
+    return None if text is None or not _is_strict(text) else text
 
 
 def encode_source(
@@ -90,7 +125,7 @@ def encode_source(
 ) -> bytes:
     """The members that say where a record comes from; a foreign one cannot be the log's own."""
     try:
-        return _encode_plain_source(type, session, turn, event, hook, registration, foreign)
+        return _encode_place(session, turn) + _encode_rest(event, hook, registration, type, foreign)
     except Exception:  # noqa: BLE001 - not plain, or no key of a cache: hashing may raise anything
         return _encode_source(type, session, turn, event, hook, registration, foreign=foreign)
 
@@ -106,73 +141,108 @@ def encode_member(value: Any) -> bytes:
     return encode(value, NARROW)
 
 
+def _encode_any_body(body: Any) -> bytes:
+    given = body if isinstance(body, Mapping) else {"value": body}
+    for limits in (WIDE, NARROW):
+        text = _walk(given, limits)
+        if len(text) <= BODY_LIMIT:
+            return text
+    return _dump({"$cut": "record", "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()})
+
+
 def _walk(value: Any, limits: Limits) -> bytes:
     try:
         text = _dump(Walk(limits).simplify(value))
     except Exception as error:  # noqa: BLE001 - a dict that another thread changes, memory, ...
         text = _dump({"$cut": "unreadable", "error": type(error).__name__})
-    return _escape_delete(text)
-
-
-def _escape_delete(text: bytes) -> bytes:
-    """JSON leaves DEL as it is; a terminal would not."""
+    # JSON leaves DEL as it is; a terminal would not.
     return text.replace(b"\x7f", b"\\u007f") if b"\x7f" in text else text
 
 
-def _is_plain(value: dict[Any, Any]) -> bool:
-    """Whether a dict holds only what JSON and the strict parser take as it is, and not much of it.
-
-    So few containers cannot be nested too deep, nor hold one another without an end.
-    """
-    containers: list[Any] = [value]
-    for container in islice(containers, WIDE.depth):
-        if len(container) > WIDE.members:
-            return False
-        items = container.items() if type(container) is dict else zip(repeat(""), container)
-        for key, entry in items:
-            kind = type(entry)
-            if type(key) is not str or len(key) > KEY_LIMIT:
-                return False
-            if kind in _CONTAINERS:
-                containers.append(entry)
-            elif kind not in _KEPT and not _is_plain_number(entry):
-                return False
-    return len(containers) <= WIDE.depth
+def _dump_plain(value: Any) -> bytes | None:
+    """ASCII, but perhaps with numbers or characters that the strict parser refuses."""
+    try:
+        if type(value) is not dict or not is_plain(value):
+            return None
+        text = _dump_short(value)
+        if not text.isascii():
+            text = _dump(value)
+            # Surrogates, even in pairs, are left to the walk.
+            if b"\\ud" in text:
+                return None
+    except Exception:  # noqa: BLE001 - lone surrogates, a dict that another thread changes, ...
+        return None
+    # No text inside is longer than the whole.
+    return text if len(text) <= WIDE.text else None
 
 
-def _is_plain_number(value: Any) -> bool:
-    if type(value) is int:
-        return bool(-SAFE_INTEGER <= value <= SAFE_INTEGER)
-    # NaN and the infinities are the numbers that do not cancel themselves out.
-    return type(value) is float and value - value == 0
+def _finish(text: bytes) -> bytes:
+    return text if _is_strict(text) else _walk(json.loads(text), WIDE)
+
+
+def _is_strict(text: bytes) -> bool:
+    """Whether the strict parser takes the JSON of a plain value."""
+    if _looks_strict(text):
+        return True
+    try:
+        read_json(text)
+    except MalformedRecord:
+        return False
+    return True
+
+
+def _looks_strict(text: bytes) -> bool:
+    kinds = text.translate(_KINDS)
+    if b"!" in kinds or _LONG_RUN in kinds:
+        return False
+    return b"NaN" not in text and b"Infinity" not in text
 
 
 # Typed, because 1 and True are the same key and not the same JSON.
 @lru_cache(maxsize=2048, typed=True)
-def _encode_plain_source(*given: Any) -> bytes:
-    """Remembered, because most records come from where another came from."""
-    *members, foreign = given
+def _encode_place(session: Any, turn: Any) -> bytes:
+    """Remembered, because a turn makes many records, and a new one is a new place."""
+    _refuse_unusual(session, turn)
+    return _refuse_long(_PLACE % (encode_member(session), encode_member(turn)), _PLACE_LIMIT)
+
+
+@lru_cache(maxsize=2048, typed=True)
+def _encode_rest(event: Any, hook: Any, registration: Any, type: Any, foreign: bool) -> bytes:
+    """Remembered, because the same events and hooks make records in each turn."""
+    _refuse_unusual(event, hook, registration, type)
+    kind = _shorten(mark_foreign(type) if foreign else type)
+    members = map(encode_member, (event, hook, registration, kind))
+    return _refuse_long(_REST % (*members,), _REST_LIMIT)
+
+
+def _refuse_unusual(*members: Any) -> None:
+    """Refuse what might be large, or be another thing when it is met again."""
     for member in members:
         if type(member) is str and len(member) <= KEY_LIMIT:
             continue
-        # Anything else might be large, or be another thing when it is met again.
-        if member is not None and not (type(member) is int and _is_plain_number(member)):
+        if member is not None and not (type(member) is int and abs(member) <= SAFE_INTEGER):
             raise TypeError(member)
-    return _encode_source(*members, foreign=foreign)
+
+
+def _refuse_long(text: bytes, limit: int) -> bytes:
+    if len(text) > limit:
+        raise ValueError(f"more than {limit} bytes")
+    return text
 
 
 @lru_cache(maxsize=2048)
 def _encode_name(name: str) -> bytes:
-    """Remembered too, because a new turn is a new source with the same names."""
+    """Remembered too: a new session or turn comes with the same names."""
     return encode(name)
 
 
 def _encode_source(type: Any, *given: Any, foreign: bool) -> bytes:
     kind = mark_foreign(type) if foreign else type
-    source = _SOURCE % (*map(encode_member, given), encode_member(_shorten(kind)))
+    form = _PLACE + _REST
+    source = form % (*map(encode_member, given), encode_member(_shorten(kind)))
     if len(source) <= SOURCE_LIMIT:
         return source
-    return _SOURCE % (*map(_encode_cut, given), encode_member(_shorten(kind, CUT_TYPE)))
+    return form % (*map(_encode_cut, given), encode_member(_shorten(kind, CUT_TYPE)))
 
 
 def _shorten(text: Any, limit: int = KEY_LIMIT) -> str:

@@ -18,6 +18,7 @@ from amplifier_audit.format.encoding import (
     encode_member,
     encode_source,
     load_dump,
+    load_short_dump,
 )
 from amplifier_audit.format.limits import (
     BODY_LIMIT,
@@ -48,6 +49,19 @@ def without_pydantic(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where pydantic_core is not installed."""
     monkeypatch.setitem(sys.modules, "pydantic_core", None)
     monkeypatch.setattr(encoding, "_dump", load_dump())
+    monkeypatch.setattr(encoding, "_dump_short", load_short_dump())
+
+
+def forget_sources() -> None:
+    encoding._encode_place.cache_clear()
+    encoding._encode_rest.cache_clear()
+
+
+def count_sources() -> tuple[int, int]:
+    """How many places and how many kinds of records are remembered."""
+    caches = (encoding._encode_place, encoding._encode_rest)
+    first, second = (cache.cache_info().currsize for cache in caches)
+    return first, second
 
 
 def read_source(source: bytes) -> dict[str, Any]:
@@ -245,7 +259,7 @@ def test_any_source_is_six_members_within_the_limit(members: Any) -> None:
 def test_a_source_that_was_met_before_is_encoded_as_it_was(members: Any, foreign: bool) -> None:
     """Remembering changes nothing but the time."""
     first = encode_source(*members, foreign=foreign)
-    encoding._encode_plain_source.cache_clear()
+    forget_sources()
     assert encode_source(*members, foreign=foreign) == first
     assert encode_source(*members, foreign=foreign) == first
 
@@ -275,6 +289,8 @@ class Unhashable(str):
 
 def test_sources_that_only_seem_equal_are_kept_apart() -> None:
     """1 and True, tuples of them, and objects that claim to be equal."""
+    for kind in (Chameleon("one"), Chameleon("two")):
+        assert read_source(encode_source(kind, None, None, None, None, None))["type"] == kind.name
     pairs = [(1, True), (1, 1.0), ((1,), (True,)), (Chameleon("one"), Chameleon("two"))]
     for one, other in pairs:
         sources = [encode_source("t", None, turn, None, None, None) for turn in (one, other)]
@@ -294,12 +310,22 @@ def test_a_source_that_cannot_be_hashed_is_encoded_all_the_same() -> None:
 
 def test_what_is_remembered_of_sources_is_bounded() -> None:
     """Neither many sources nor a long one can fill the memory."""
-    encoding._encode_plain_source.cache_clear()
-    encode_source("t", "x" * (KEY_LIMIT + 1), 10**99, None, None, None)
-    assert encoding._encode_plain_source.cache_info().currsize == 0
-    for turn in range(3000):
-        encode_source("t", "s", turn, None, None, None)
-    assert encoding._encode_plain_source.cache_info().currsize == 2048
+    forget_sources()
+    encode_source("t" * (KEY_LIMIT + 1), "x" * (KEY_LIMIT + 1), 10**99, None, None, None)
+    encode_source("t", "😀" * KEY_LIMIT, None, "😀" * KEY_LIMIT, None, None)
+    assert count_sources() == (0, 0)
+    for number in range(3000):
+        encode_source("t", "s", number, f"e{number}", None, None)
+    assert count_sources() == (2048, 2048)
+
+
+def test_a_new_turn_is_a_new_place_only() -> None:
+    """What else a source says is not encoded again."""
+    forget_sources()
+    for turn in range(10):
+        for event in ("tool:pre", "tool:post"):
+            encode_source("dispatch", "s", turn, event, None, None)
+    assert count_sources() == (10, 2)
 
 
 def test_only_a_foreign_source_is_kept_from_speaking_for_the_log() -> None:

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.encoding import encode, encode_plain, load_dump
+from amplifier_audit.format.encoding import (
+    LATER_LIMIT,
+    encode,
+    encode_bodies_later,
+    encode_body,
+    encode_body_now,
+    encode_plain,
+    load_dump,
+)
 from amplifier_audit.format.limits import KEY_LIMIT, SAFE_INTEGER, WIDE
 from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import Walk
@@ -103,3 +111,57 @@ def test_a_record_just_within_the_limits_takes_the_short_cut() -> None:
         text = encode_plain(body)
         assert text is not None
         assert json.loads(text) == Walk(WIDE).simplify(body) == body
+
+
+@given(st.lists(VALUES, max_size=4))
+def test_what_is_looked_at_later_is_encoded_as_if_it_had_been_at_once(values: list[Any]) -> None:
+    """Whatever the other bodies are that are looked at together with it."""
+    bodies = [{"value": value} for value in values]
+    later = encode_bodies_later([encode_body_now(body) for body in bodies])
+    assert [json.loads(body) for body in later] == [json.loads(encode_body(b)) for b in bodies]
+    for body in later:
+        read_json(body)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("-inf"),
+        "NaN",
+        "-Infinity",
+        SAFE_INTEGER,
+        SAFE_INTEGER + 1,
+        10 ** (LATER_LIMIT - 50),
+        10**5000,
+        1e300,
+        0.12345678901234567,
+        "1234567890123456789",
+        "\x7f",
+        "\x1f",
+        "é",
+        "😀",
+        "\ud800",
+        "\\ud800",
+        "x" * LATER_LIMIT,
+        "x" * (WIDE.text + 1),
+        ["x" * 2000] * 40,
+        dict.fromkeys(map(str, range(WIDE.members + 1))),
+    ],
+    ids=lambda value: repr(type(value)) if type(value) is int else repr(value)[:20],
+)
+def test_a_body_is_the_same_now_and_later(value: Any) -> None:
+    """For numbers and characters that the strict parser refuses, and for all that is walked."""
+    body = {"before": 1, "value": value, "after": "NaN"}
+    (later,) = encode_bodies_later([encode_body_now(body)])
+    assert later == encode_body(body)
+    read_json(later)
+
+
+def test_what_a_caller_changes_afterwards_does_not_show() -> None:
+    """The body of a record is what it was when it was handed over."""
+    body: dict[str, Any] = {"list": [float("nan"), 2**60], "text": "é"}
+    expected = encode_body(body)
+    now = encode_body_now(body)
+    body["list"].append("later")
+    assert encode_bodies_later([now]) == [expected]
