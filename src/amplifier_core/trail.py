@@ -19,7 +19,7 @@ from amplifier_core.models.record_bodies import (
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
-from amplifier_core.utils.nested import rewrite
+from amplifier_core.utils.nested import KnownTexts, rewrite
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +94,8 @@ class Trail:
         self.session_id = session_id
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
+        self._asked: list[Scrubber] = []
+        self._known: KnownTexts | None = None
         self.failed = False
         self.news: list[tuple[str, MessageLevel, str]] = []
         """What the person has yet to be told: a text, its level, its source."""
@@ -114,7 +116,11 @@ class Trail:
         """The value with every text in it passed through the scrubbers."""
         if not self.scrubbers:
             return value
-        return rewrite(value, self._scrub_text)
+        if self.scrubbers != self._asked:
+            # Only what always says the same of a text need not be asked again.
+            constant = all(getattr(one, "is_constant", False) is True for one in self.scrubbers)
+            self._asked, self._known = [*self.scrubbers], KnownTexts() if constant else None
+        return rewrite(value, self._scrub_text, known=self._known)
 
     def _scrub_text(self, text: str, key: Any) -> str:
         for scrubber in tuple(self.scrubbers):

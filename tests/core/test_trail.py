@@ -118,6 +118,26 @@ async def test_a_scrubber_may_heed_the_key_of_a_text():
     assert found == {"password": "***", "name": "plain", "all": ["plain"]}
 
 
+@pytest.mark.parametrize("constant", [True, False])
+async def test_a_scrubber_that_may_learn_is_asked_again(constant):
+    """Only one that says of itself that it is constant is not; a new one is always asked."""
+    harness, secrets = Harness(), set[str]()
+
+    class Learning:
+        is_constant = constant
+
+        def __call__(self, text: str) -> str:
+            return "***" if text in secrets else text
+
+    harness.coordinator.register_scrubber(Learning())
+    assert harness.coordinator.scrub({"name": "hunter2"}) == {"name": "hunter2"}
+    secrets.add("hunter2")
+    found = harness.coordinator.scrub({"name": "hunter2"})
+    assert found == {"name": "hunter2" if constant else "***"}
+    harness.coordinator.register_scrubber(Learning())
+    assert harness.coordinator.scrub({"name": "hunter2"}) == {"name": "***"}
+
+
 async def test_every_scrubber_runs_on_what_the_one_before_has_left():
     """In the order of their registration."""
     harness = Harness()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 from pydantic import BaseModel
@@ -81,51 +82,68 @@ def convert(
     return visit(value, 0)
 
 
-def rewrite(value: Any, leaf: Rewrite, *, keys: bool = True) -> Any:
+class KnownTexts(set[tuple[str, Any]]):
+    """Texts that a rewriting left alone, each with its key: short ones, and not too many."""
+
+    def add(self, known: tuple[str, Any]) -> None:
+        """Remember one; when there are too many, forget all others."""
+        if len(known[0]) <= 200:
+            if len(self) >= 1_000:
+                self.clear()
+            super().add(known)
+
+
+def rewrite(
+    value: Any, leaf: Rewrite, *, keys: bool = True, known: KnownTexts | None = None
+) -> Any:
     """A copy with the texts that `leaf` returns, keys too; the same object if none changed.
 
     Goes without recursion, so no depth stops it; a list or dict may contain itself. Objects other
-    than texts, bytes, mappings, lists, tuples, sets and pydantic models are left alone.
+    than texts, bytes, mappings, lists, tuples, sets and pydantic models are left alone. A `leaf`
+    that always says the same of a text is not asked again about what is `known`.
     """
-    if _stays(value, leaf, keys):
+    if _stays(value, leaf, keys, known):
         return value
     walk = _Rewriting(leaf, keys)
     result = walk.run(value)
     return result if walk.changed else value
 
 
-class _Texts:
-    """Asks for each text once: in a record, most come several times."""
-
-    def __init__(self, leaf: Rewrite) -> None:
-        self._leaf = leaf
-        self._same: set[tuple[str, Any]] = set()
-
-    def changes(self, text: str, key: Any) -> bool:
-        if (text, key) in self._same:
-            return False
-        self._same.add((text, key))
-        return self._leaf(text, key) != text
-
-
-def _stays(value: Any, leaf: Rewrite, keys: bool) -> bool:
+def _stays(value: Any, leaf: Rewrite, keys: bool, known: KnownTexts | None) -> bool:
     """Whether plain data stays as it is, which most does; False also if only the walk can tell."""
-    stack: list[list[tuple[Any, Any]]] = [[(None, value)]]
+    texts = _list_texts(value, keys)
+    if texts is None:
+        return False
+    # Each text once: in a record, most come several times.
+    for text, key in set(texts).difference(known or ()):
+        if leaf(text, key) != text:
+            return False
+        if known is not None:
+            known.add((text, key))
+    return True
+
+
+def _list_texts(value: Any, keys: bool) -> list[tuple[str, Any]] | None:
+    """The texts of plain data, each with its key; None if it is not plain."""
+    stack: list[Iterable[tuple[Any, Any]]] = [[(None, value)]]
     entered: set[int] = set()
-    changes = _Texts(leaf).changes
+    texts: list[tuple[str, Any]] = []
     while stack:
         for key, part in stack.pop():
-            if keys and key is not None and (key.__class__ is not str or changes(key, None)):
-                return False
+            if keys and key is not None:
+                if key.__class__ is not str:
+                    return None
+                texts.append((key, None))
             if part.__class__ is str:
-                if changes(part, key):
-                    return False
+                texts.append((part, key))
             elif part.__class__ in _PLAIN and id(part) not in entered:
                 entered.add(id(part))
-                stack.append(_entries(part, None))
+                # Through copies: another thread may be changing the original.
+                entries = part.items() if part.__class__ is dict else zip(repeat(None), part)
+                stack.append(list(entries))
             elif part.__class__ not in _SIMPLE:
-                return False
-    return True
+                return None
+    return texts
 
 
 class _Rewriting:

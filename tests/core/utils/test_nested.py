@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from amplifier_core.utils.nested import (
+    KnownTexts,
     convert,
     is_container,
     iterate_parts,
@@ -307,3 +308,58 @@ def test_what_stays_as_it_is_is_not_copied() -> None:
     assert rewrite({("c",): 1}, shout) == {("C",): 1}
     assert rewrite({1: "a"}, shout) == {1: "A"}
     assert rewrite({"a": "B"}, shout, keys=False) == {"a": "B"}
+
+
+@given(st.lists(DATA, max_size=4))
+def test_what_is_known_changes_no_result(values):
+    """A rewriting that remembers what it left alone says the same as one that does not."""
+
+    def mark(text: str, key: Any) -> str:
+        return f"{text}!" if "a" in text or key == "b" else text
+
+    known = KnownTexts()
+    for value in [*values, *values]:
+        assert rewrite(value, mark, known=known) == rewrite(value, mark)
+
+
+def test_what_is_known_is_not_asked_about_again():
+    """Neither a text nor the key that it stands under."""
+    asked: list[tuple[str, Any]] = []
+    known = KnownTexts()
+
+    def leave(text: str, key: Any) -> str:
+        asked.append((text, key))
+        return text
+
+    for _ in range(3):
+        rewrite({"name": ["one", "one"]}, leave, known=known)
+    assert sorted(asked) == [("name", None), ("one", None)]
+
+
+def test_no_text_passes_for_a_known_one():
+    """One that says that it is equal to another is looked at by itself."""
+
+    class Sly(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return hash("harmless")
+
+    known = KnownTexts()
+    hide = lambda text, _: str.replace(text, "hunter2", "***")  # noqa: E731
+    rewrite({"harmless": "harmless"}, hide, known=known)
+    assert str(rewrite({"name": Sly("hunter2")}, hide, known=known)["name"]) == "***"
+    assert [str.__str__(key) for key in rewrite({Sly("hunter2"): 1}, hide, known=known)] == ["***"]
+
+
+def test_neither_long_texts_nor_too_many_are_remembered():
+    """What a session says does not pile up."""
+    known = KnownTexts()
+    rewrite("x" * 201, lambda text, _: text, known=known)
+    assert not known
+    for number in range(2_500):
+        rewrite(str(number), lambda text, _: text, known=known)
+    assert 0 < len(known) <= 1_000

@@ -11,6 +11,8 @@ MARK = "[secret]"
 class LiteralScrubber:
     """Replaces known values; a scrubber for sessions."""
 
+    is_constant = True
+
     def __init__(self, secrets: Collection[str]) -> None:
         # The longest first: one secret may be the beginning of another.
         self._secrets = sorted((one for one in secrets if one), key=len, reverse=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from amplifier_core.utils.nested import iterate_parts, rewrite
+from amplifier_core.utils.nested import KnownTexts, iterate_parts, rewrite
 from amplifier_foundation.policy.patterns import Pattern, PatternSet, compile_pattern
 from amplifier_foundation.policy.secrets.encodings import find_base64, read_percent, read_wrapped
 from amplifier_foundation.policy.secrets.guesses import GUESSES, SECRET_KEY, ends_in_name
@@ -50,6 +50,9 @@ class Redactor:
     `allow` are expressions of values that are no secrets although they look like one.
     """
 
+    is_constant = True
+    """It always says the same of a text, so a trail need not ask again."""
+
     def __init__(
         self, shapes: Mapping[str, str], owner: str, replacement: str, allow: Iterable[str] = ()
     ) -> None:
@@ -60,6 +63,7 @@ class Redactor:
         self._build_holds = partial(build_holds, shapes, owner)
         self._holds: PatternSet | None = None
         self._harmless: set[str] = set()
+        self._known = KnownTexts()
         # Each record of a trail has new digests, and no shape of ours is that of one.
         self._has_no_hex = all(SHAPES.get(name) == source for name, source in shapes.items())
         self._plain_keys: set[str] = set()
@@ -96,7 +100,7 @@ class Redactor:
 
     def redact(self, value: Any) -> Any:
         """The value with every text in it redacted, keys too; the same object if none changed."""
-        return rewrite(value, self.scrub_keyed)
+        return rewrite(value, self.scrub_keyed, known=self._known)
 
     def find_spans(self, text: str) -> list[Span]:
         """Where the secrets stand, in order, overlaps joined."""
