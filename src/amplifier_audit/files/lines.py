@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import takewhile
 from pathlib import Path
+from typing import BinaryIO
 
 from amplifier_audit.errors import MalformedRecord, NotALog
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.limits import RECORD_LIMIT
 from amplifier_audit.format.record import Record, parse_record
 
+# So much is read and split at a time: large enough to be quick, small enough for any machine.
+CHUNK = 128 * 1024
+
 
 def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Each line with the byte where it starts; a line beyond the limit comes as one piece of it."""
+    with _open_at(path, offset) as file:
+        readline = file.readline
+        while line := readline(RECORD_LIMIT + 1):
+            yield offset, line
+            offset += len(line)
+            if len(line) > RECORD_LIMIT:
+                return
+
+
+def read_batches(path: Path, offset: int = 0) -> Iterator[list[bytes]]:
+    """The whole lines, many at a time, which is quicker.
+
+    It ends before a line that has no LF or is beyond the limit: `read_lines` hands that one out.
+    """
+    rest = b""
+    with _open_at(path, offset) as file:
+        while len(rest) <= RECORD_LIMIT and (chunk := file.read(CHUNK)):
+            lines = BytesIO(rest + chunk).readlines()
+            rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            if max(map(len, lines), default=0) > RECORD_LIMIT:
+                yield list(takewhile(lambda line: len(line) <= RECORD_LIMIT, lines))
+                return
+            yield lines
+
+
+@contextmanager
+def _open_at(path: Path, offset: int) -> Iterator[BinaryIO]:
     try:
         if path.is_fifo():  # it would be waited for without end
             raise NotALog(f"Cannot read {path}: it is not a file")
         with path.open("rb") as file:
             file.seek(offset)
-            readline = file.readline
-            while line := readline(RECORD_LIMIT + 1):
-                yield offset, line
-                offset += len(line)
-                if len(line) > RECORD_LIMIT:
-                    return
+            yield file
     except OSError as error:
         raise NotALog(f"Cannot read {path}: {error.strerror}") from error
 

@@ -7,7 +7,8 @@ elsewhere, proves that it is the same log and that nothing is missing before tha
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -23,13 +24,11 @@ from amplifier_audit.format.record import (
     parse_inner,
     parse_record,
 )
-from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.format.tree import Tree, hash_leaf
 from amplifier_audit.reader.claims import ANCHORED, Claims
 from amplifier_audit.reader.report import Finding, Kind, Mismatch, Report, Verdict
+from amplifier_audit.reader.unsigned import Unsigned
 from amplifier_audit.reader.wrong_line import describe_damage, describe_misplacement
-
-DEFAULT_INTERVAL = 1000
 
 
 @dataclass(slots=True)
@@ -50,17 +49,14 @@ class LineVerifier:
     notes: list[str] = field(default_factory=list)
     tree: Tree = field(init=False)
     hash: str = field(init=False)
+    unsigned: Unsigned = field(default_factory=Unsigned)
+    line_start: bytes = b""
     _waiting: list[Note] = field(init=False)
-    _interval: int = DEFAULT_INTERVAL
-    _promised: int = DEFAULT_INTERVAL
-    _unsigned: int = 0
-    _unsigned_own: int = 0
-    _line_start: bytes = b""
     _covered: int = 0
 
     def __post_init__(self) -> None:
         if self.log is not None:
-            self._line_start = _make_line_start(self.log)
+            self.line_start = _make_line_start(self.log)
         self.tree = Tree(self.start.size, self.start.frontier)
         self.hash = self.start.hash
         self._waiting = sorted(self.anchors, key=lambda note: -note.checkpoint.size)
@@ -98,7 +94,7 @@ class LineVerifier:
         own = hash_record(line[:-TAIL])
         # What must stand before `time` and after `body` is known to the byte: comparing bytes is as
         # strict as reading them, and quicker.
-        start = b"%b%d," % (self._line_start, self.tree.size)
+        start = b"%b%d," % (self.line_start, self.tree.size)
         end = b',"prev":"%b","hash":"%b"}\n' % (self.hash.encode("ascii"), own.encode("ascii"))
         known = self.log is not None and line.startswith(start) and line.endswith(end)
         if known and len(line) <= RECORD_LIMIT:
@@ -129,16 +125,24 @@ class LineVerifier:
         if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
             self._check_due_anchors()
         if self.key:
-            self._count_unsigned(record["type"])
+            self.unsigned.count(record["type"])
+            if self.unsigned.too_many:
+                most = self.unsigned.interval
+                self._refuse("unsigned", f"more than {most} records without a signature")
 
-    def _count_unsigned(self, type: str) -> None:
-        """The log's own records count apart: a crash or a removal may add some at any time."""
-        if type in OWN_TYPES:
-            self._unsigned_own += 1
-        else:
-            self._unsigned += 1
-        if self._unsigned > self._interval or self._unsigned_own > DEFAULT_INTERVAL:
-            self._refuse("unsigned", f"more than {self._interval} records without a signature")
+    def count_ordinary(self) -> int:
+        """How many ordinary records may follow before more than their lines is to be checked."""
+        most = self.unsigned.left if self.key else sys.maxsize
+        if self._waiting:
+            most = min(most, self._waiting[-1].checkpoint.size - self.tree.size - 1)
+        return most
+
+    def advance(self, leaves: Sequence[bytes], own: str) -> None:
+        """So many ordinary records were checked; `own` is the hash of the last one."""
+        self.tree.extend(leaves)
+        self.hash = own
+        if self.key:
+            self.unsigned.records += len(leaves)
 
     def finish(self, *, torn: Finding | None = None, failed: bool = False) -> Report:
         """The verdict, when there are no more lines; `failed`: the writer gave up at their end."""
@@ -183,8 +187,7 @@ class LineVerifier:
         self.claims.add_name(self.size, checkpoint.name)
         if self.key is not None:
             self._check_signature(note, what, self.key)
-            self._unsigned = self._unsigned_own = 0
-            self._interval = self._promised
+            self.unsigned.restart()
             self.signed += 1
             self.signed_to = checkpoint.size
 
@@ -202,18 +205,14 @@ class LineVerifier:
         if self.log is not None:
             self._refuse("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
         self.log = log
-        self._line_start = _make_line_start(log)
+        self.line_start = _make_line_start(log)
         for note in self._waiting:
             self._check_anchor(note)
 
     def _on_opened(self, body: dict[str, Any]) -> None:
         if self.size and not self._continues(body.get("previous")):
             self._refuse("checkpoint", "the segment does not go on where the last one ended")
-        interval = body.get("checkpoint_every")
-        if isinstance(interval, int) and interval > 0:
-            self._promised = min(interval, DEFAULT_INTERVAL)
-            # What a writer with a longer interval left unsigned stands before the next signature.
-            self._interval = max(self._interval, self._promised) if self.size else self._promised
+        self.unsigned.promise(body.get("checkpoint_every"), first=not self.size)
         self.claims.add_opening(self.size, body)
 
     def _continues(self, previous: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amplifier_audit.errors import BadCheckpoint, NotALog
@@ -17,10 +17,13 @@ from amplifier_audit.files.lines import (
 )
 from amplifier_audit.files.log_files import LogFiles, open_remains
 from amplifier_audit.files.state import State
+from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import Note, SignatureVerifier, parse_note
 from amplifier_audit.format.log_name import name_log
 from amplifier_audit.format.record import Record
 from amplifier_audit.reader.anchor_files import split_anchors
+from amplifier_audit.reader.bulk.segment_feed import Contradiction, SegmentFeed
+from amplifier_audit.reader.bulk.shapes import Shapes
 from amplifier_audit.reader.claims import ANCHORED
 from amplifier_audit.reader.identity import Identity
 from amplifier_audit.reader.line_verifier import LineVerifier
@@ -45,6 +48,7 @@ class LogVerification:
     _missing: int = 0
     _done: int = 0
     _earlier: Sequence[Note] = ()
+    _shapes: Shapes = field(default_factory=Shapes)
 
     def run(self) -> Report:
         """Read everything and judge."""
@@ -140,37 +144,29 @@ class LogVerification:
         if path.stat().st_size < start:
             finding = Finding("cut below anchor", verifier.size, "cut below the saved position")
             return self._report_damage(verifier, finding, path, path.stat().st_size)
-        end, acknowledged = start, self._acknowledged
-        for offset, line in read_lines(path, start):
-            try:
-                verifier.feed(line)
-            except Mismatch as mismatch:
-                return self._judge(verifier, mismatch.finding, index, offset, line)
-            end = offset + len(line)
-            if verifier.size == acknowledged and (fork := self._find_contradiction(verifier)):
-                return self._report_damage(verifier, fork, path, offset)
-            if self.progress and not verifier.size & 0x3FF:
-                self.progress(self._done + end - start)
-        self._done += end - start
-        self._remember(verifier, index, end)
+        feed = SegmentFeed(verifier, path, start, self._shapes, self._acknowledged)
+        if (progress := self.progress) is not None:
+            done = self._done - start
+            feed.progress = lambda end: progress(done + end)
+        try:
+            feed.run()
+        except Contradiction as mismatch:
+            return self._report_damage(verifier, mismatch.finding, path, feed.end)
+        except Mismatch as mismatch:
+            return self._judge(verifier, mismatch.finding, index, feed.end, feed.line)
+        self._done += feed.end - start
+        self._remember(verifier, index, feed.end)
         return None
 
     @property
-    def _acknowledged(self) -> int:
-        return self.log.state.head.size if self.log.state else -1
+    def _acknowledged(self) -> Head | None:
+        return self.log.state.head if self.log.state else None
 
     def _remember(self, verifier: LineVerifier, index: int, end: int) -> None:
         number = self.log.numbers[index]
         if number is not None and verifier.log is not None:
             name = verifier.claims.find_name(verifier.position)
             self.end = State(verifier.log, number, end, verifier.head, name=name)
-
-    def _find_contradiction(self, verifier: LineVerifier) -> Finding | None:
-        """The writer's own state is no anchor, but a log that contradicts it is not whole."""
-        state = self.log.state
-        if state is None or verifier.hash == state.head.hash:
-            return None
-        return Finding("fork", verifier.size, "not the history that the writer acknowledged")
 
     def _judge(
         self, verifier: LineVerifier, finding: Finding, index: int, offset: int, line: bytes

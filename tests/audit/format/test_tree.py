@@ -54,6 +54,18 @@ def test_a_tree_goes_on_from_a_saved_frontier(before: int, after: int) -> None:
     assert tree.compute_root() == define_root(make_leaves(before + after))
 
 
+@given(st.integers(0, 70), st.lists(st.integers(0, 40), max_size=4))
+def test_many_leaves_at_a_time_make_the_same_tree(before: int, counts: list[int]) -> None:
+    """Whatever was there, and however they are portioned."""
+    hashes = [hash_leaf(leaf) for leaf in make_leaves(before + sum(counts))]
+    one, many = make_tree(make_leaves(before)), make_tree(make_leaves(before))
+    for leaf in hashes[before:]:
+        one.push(leaf)
+    for count in counts:
+        many.extend(hashes[many.size : many.size + count])
+    assert (many.size, many.frontier) == (one.size, one.frontier)
+
+
 @given(st.integers(0, 5000))
 def test_a_frontier_has_one_node_for_each_bit_of_the_size(size: int) -> None:
     """Memory grows with the logarithm of the log."""

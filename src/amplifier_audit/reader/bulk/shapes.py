@@ -1,0 +1,162 @@
+"""Recognizes records that are built like others which the strict parser has taken.
+
+A shape is the text of such a record, from `time` to `body`, with holes in the places of some
+values. A hole takes any plain value: a text of printable ASCII in which surrogates come in pairs
+only, a number of at most 15 digits before the point and 17 behind it and without an exponent, true,
+false or null. All else is compared byte by byte. So what fits a shape has the keys, the order and
+the nesting of a record that was taken, no key twice, and nothing that the strict parser refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from amplifier_audit.format.record_types import OWN_TYPES
+
+# Only one in so many records without a shape is looked at closely, because that takes a while. A
+# prime: what comes again and again in the same order must not always be met at the same place.
+EVERY = 7
+# A shape is made when so many were looked at, because that takes as long as reading hundreds.
+ENOUGH = 6
+# Bounds, for records that no two are alike of.
+MOST_TOKENS = 300
+MOST_SHAPES = 16
+MOST_BUILDS = 1000
+LONG = 64
+
+_PLAIN = rb"[ !#-\[\]-~]*+"
+_ESCAPE = (
+    rb'\\(?:["\\/bfnrt]|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}'
+    rb"|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}))"
+)
+_TEXT = rb'"%b(?:%b%b)*+"' % (_PLAIN, _ESCAPE, _PLAIN)
+_NUMBER = rb"-?+(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,17}+)?+"
+_VALUE = rb"(?:%b|%b|null|true|false)" % (_TEXT, _NUMBER)
+_TYPE = re.compile(
+    rb'"time":%b(?:,"(?:mono|session|turn|event|hook|registration)":%b){6},"type":(%b),'
+    % (_TEXT, _VALUE, _TEXT)
+)
+# Texts, keys with their colon, numbers and words, brackets and commas.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[-+.0-9a-zA-Z]++|[][{},]')
+# Where the values of these members stand among the tokens: key, value, comma, and so on.
+_TIME, _MONO, _SESSION, _TURN, _KIND = 1, 4, 7, 10, 22
+
+NOTHING = rb"(?!)"
+"""The pattern of a shape that no record has."""
+
+Tokens = tuple[bytes | None, ...]
+"""The text of a record in pieces; None is a hole."""
+
+
+class Shape:
+    """One shape; `next` is the one that the last record after such a one had."""
+
+    __slots__ = ("fits", "names_session", "next")
+
+    def __init__(self, pattern: bytes, *, names_session: bool = False) -> None:
+        self.fits = re.compile(pattern).fullmatch
+        self.names_session = names_session
+        self.next = self
+
+
+@dataclass(slots=True)
+class _Build:
+    """Records that differ in nothing but values: which values never differed, and their shape.
+
+    Those are compared as a part of the shape, which is quicker.
+    """
+
+    common: Tokens
+    seen: int = 0
+    due: int = ENOUGH
+    shape: Shape | None = None
+
+    def add(self, tokens: Tokens) -> bool:
+        """One more record; whether it is time for a new shape, which is ever less often."""
+        pairs = zip(self.common, tokens, strict=True)
+        self.common = tuple(old if old == new else None for old, new in pairs)
+        self.seen += 1
+        if self.seen < self.due:
+            return False
+        self.due *= 2
+        return True
+
+
+class Shapes:
+    """The shapes that were learned; a bounded number, whatever the records are like."""
+
+    __slots__ = ("_builds", "_by_type", "_met")
+
+    def __init__(self) -> None:
+        self._met = 0
+        self._builds: dict[Tokens, _Build] = {}
+        self._by_type: dict[bytes, list[Shape]] = {}
+
+    def find(self, line: bytes, start: int, end: int) -> Shape | None:
+        """A shape that this part of a line fits."""
+        found = _TYPE.match(line, start, end)
+        shapes = self._by_type.get(found[1], []) if found else []
+        for place, shape in enumerate(shapes):
+            if shape.fits(line, start, end):
+                shapes.insert(0, shapes.pop(place))
+                return shape
+        return None
+
+    def learn(self, content: bytes, type: str) -> None:
+        """The strict parser has taken this, the members from `time` to `body`; no shape fitted.
+
+        The log's own records are all looked at: `type` is as read, since bytes may spell it oddly.
+        """
+        if type in OWN_TYPES:
+            return
+        self._met += 1
+        found = None if self._met % EVERY else _TYPE.match(content)
+        if found is None:
+            return
+        tokens = _TOKEN.findall(content)
+        # Blanks between the tokens are allowed, but no writer makes them.
+        if len(tokens) <= MOST_TOKENS and sum(map(len, tokens)) == len(content):
+            self._add(found[1], tokens)
+
+    def _add(self, kind: bytes, tokens: list[bytes]) -> None:
+        fixed = tuple(None if _is_value(at, token) else token for at, token in enumerate(tokens))
+        build = self._builds.get(fixed)
+        if build is None:
+            if len(self._builds) >= MOST_BUILDS:
+                self._builds.clear()
+            build = self._builds[fixed] = _Build(_open_holes(tokens))
+        if build.add(_open_holes(tokens)):
+            shapes = self._by_type.setdefault(kind, [])
+            if build.shape in shapes:
+                shapes.remove(build.shape)
+            build.shape = _make_shape(build.common)
+            shapes.insert(0, build.shape)
+            del shapes[MOST_SHAPES:]
+
+
+def _make_shape(tokens: Tokens) -> Shape:
+    parts = [_VALUE if token is None else re.escape(token) for token in tokens]
+    named = tokens[_SESSION] != b"null"
+    parts[_TIME] = _TEXT
+    parts[_SESSION] = _TEXT if named else b"null"
+    return Shape(b"".join(parts), names_session=named)
+
+
+def _is_value(at: int, token: bytes) -> bool:
+    """Whether a shape may have a hole here; its type is always a part of it."""
+    if at == _KIND or (at == _SESSION and token == b"null"):
+        return False
+    return token[-1:] not in b":[]{},"
+
+
+def _open_holes(tokens: list[bytes]) -> Tokens:
+    """With holes for what is seldom the same twice."""
+    opened: list[bytes | None] = [
+        None if len(token) > LONG and _is_value(at, token) else token
+        for at, token in enumerate(tokens)
+    ]
+    opened[_TIME] = opened[_MONO] = opened[_TURN] = None
+    if tokens[_SESSION] != b"null":
+        opened[_SESSION] = None
+    return tuple(opened)
