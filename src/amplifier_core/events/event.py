@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Generic, NotRequired, Protocol, TypedDict, TypeVar
 
 DataT = TypeVar("DataT", bound="EventData")
 DataT_co = TypeVar("DataT_co", bound="EventData", covariant=True)
 
-TYPES: dict[str, type[EventData]] = {}
-"""The name of each event and the type of its data, in the order of their definition."""
+TYPES: dict[str, type[EventData] | str] = {}
+"""The name of each event and the type of its data, in the order of their definition.
+
+Of our own, it is the name of the type, until somebody asks for it.
+"""
 
 if TYPE_CHECKING:
 
@@ -38,9 +42,18 @@ class EventOf(Protocol[DataT]):
     data: DataT
 
 
-def _define(data: type[EventData], name: str) -> str:
+def _define(data: type[EventData] | str, name: str) -> str:
     TYPES[name] = data
     return name
+
+
+def find_type(name: str) -> type[EventData] | None:
+    """The type of an event's data; None if nobody has defined the event."""
+    found = TYPES.get(name)
+    if isinstance(found, str):
+        home, _, kind = found.partition(".")
+        found = TYPES[name] = getattr(import_module(f"amplifier_core.events.{home}"), kind)
+    return found
 
 
 class EventData(TypedDict):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from typing import is_typeddict
+
 from amplifier_core import events
-from amplifier_core.events.event import TYPES, Event, EventData
+from amplifier_core.events.event import TYPES, Event, EventData, find_type
 
 
 def test_the_name_of_an_event_is_a_plain_string() -> None:
@@ -24,3 +28,31 @@ def test_a_module_may_define_events_of_its_own() -> None:
         assert name not in events.ALL_EVENTS
     finally:
         del TYPES[name]
+
+
+def test_every_event_of_ours_has_a_type() -> None:
+    """Its name is written down, and the type is found by it."""
+    for name in events.ALL_EVENTS:
+        found = events.payload_type(name)
+        assert found is not None
+        assert is_typeddict(found)
+        assert events.payload_type(name) is found
+
+
+def test_an_event_that_nobody_has_defined_has_no_type() -> None:
+    """It carries what its emitter likes."""
+    assert find_type("nobody:knows") is None
+
+
+def test_the_types_are_imported_when_they_are_asked_for() -> None:
+    """A process that only routes events does without."""
+    script = (
+        "import sys, amplifier_core.hooks\n"
+        "from amplifier_core import events\n"
+        "print('amplifier_core.events.payloads' in sys.modules)\n"
+        "print(events.payload_type('tool:pre').__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "ToolPreData"]

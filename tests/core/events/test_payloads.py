@@ -63,5 +63,5 @@ def test_the_type_checker_proves_what_an_event_carries(tmp_path: Path) -> None:
 def test_every_event_has_its_type() -> None:
     """In the order in which they are defined."""
     assert list(TYPES)[: len(events.ALL_EVENTS)] == events.ALL_EVENTS
-    assert TYPES["session:fork"] is SessionForkData
+    assert events.payload_type("session:fork") is SessionForkData
     assert {"child_id", "agent_name"} <= SessionForkData.__required_keys__
