@@ -97,6 +97,8 @@ def _write(output: Any) -> str:
 
 def _drop_unsendable(text: str) -> str:
     """The text without control characters and lone surrogates, which no model takes."""
+    if text.isascii() and text.isprintable():
+        return text
     # Through bytes, which is five times as fast as a regular expression over the text.
     clean = text.encode("utf-8", "ignore").translate(None, _CONTROLS)
     if _THEIR_FIRST_BYTE in clean:

@@ -196,7 +196,7 @@ async def _add_reply(turn: Turn, response: ChatResponse, calls: list[ToolCall]) 
     message: dict[str, Any] = {"role": "assistant", "content": response.text}
     if calls:
         message["tool_calls"] = [_describe_call(call) for call in calls]
-    if any(block.type == "thinking" for block in response.content):
+    if "thinking" in [block.type for block in response.content]:
         # Thinking goes back to its provider with its signature, so the blocks are kept.
         message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
     # The calls run as they are; what is kept of them is kept as it may leave the session.

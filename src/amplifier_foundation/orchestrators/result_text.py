@@ -32,5 +32,7 @@ def render_result(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
 
 def list_pictures(result: ToolResult) -> list[dict[str, Any]]:
     """What the agent sees of a result: its pictures, which stand behind the text."""
-    found = result.content if result.success else None
-    return [one.model_dump(exclude_none=True) for one in found or () if isinstance(one, ImageBlock)]
+    if not (result.content and result.success):
+        return []
+    pictures = (one for one in result.content if isinstance(one, ImageBlock))
+    return [one.model_dump(exclude_none=True) for one in pictures]

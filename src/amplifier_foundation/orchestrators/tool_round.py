@@ -28,7 +28,7 @@ def read_calls(provider: Provider, response: ChatResponse) -> list[ToolCall]:
     """The calls of a reply, each with an id of its own."""
     parse = getattr(provider, "parse_tool_calls", None)
     calls = parse(response) if parse else response.tool_calls
-    return ensure_distinct_ids(calls or ())
+    return ensure_distinct_ids(calls) if calls else []
 
 
 async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> None:
