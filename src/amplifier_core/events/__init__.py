@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
 from amplifier_core.events.event import Event as Event
 from amplifier_core.events.event import EventData as EventData
 from amplifier_core.events.event import find_type as _find_type
 
-if TYPE_CHECKING:  # a process that only routes events needs none of the types
+# A process that only routes events needs none of the types.
+if _typing.TYPE_CHECKING:  # pragma: no cover
     from amplifier_core.events import ecosystem as ecosystem
     from amplifier_core.events import payloads as payloads
 
