@@ -12,8 +12,6 @@ class HelpContext(click.Context):
 
     def get_help(self) -> str:
         """The help of the command, with its examples at the end."""
-        from amplifier_apps.cli.examples import list_examples
-
         page, command = HelpPage(), self.command
         command.format_usage(self, page)
         command.format_help_text(self, page)
@@ -21,6 +19,8 @@ class HelpContext(click.Context):
         command.format_options(self, page)
         page.write_epilog(command.epilog or "")
         if "Examples:" not in (command.epilog or ""):
+            from amplifier_apps.cli.examples import list_examples
+
             page.write_epilog("\n".join(["Examples:", *list_examples(self.command_path)]))
         return page.getvalue().rstrip("\n")
 

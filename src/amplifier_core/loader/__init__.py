@@ -28,7 +28,7 @@ from amplifier_core.loader.importing import (
     is_importable,
     package_name,
 )
-from amplifier_core.loader.installed import GROUP, choose_modules
+from amplifier_core.loader.installed import DISTRIBUTION, GROUP, choose_modules
 from amplifier_core.loader.module import Module, Mount, read_module
 from amplifier_core.loader.session_ready import Ready
 from amplifier_core.loader.sources import Sources, import_source
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from amplifier_core.models import ModuleInfo
 
 __all__ = [
+    "DISTRIBUTION",
     "GROUP",
     "TYPE_TO_MOUNT_POINT",
     "Module",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from amplifier_apps.cli.main import cli
+from amplifier_apps.cli.program import cli
 
 
 def walk(

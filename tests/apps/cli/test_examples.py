@@ -9,7 +9,7 @@ import click
 import pytest
 
 from amplifier_apps.cli.examples import EXAMPLES, list_examples
-from amplifier_apps.cli.main import cli
+from amplifier_apps.cli.program import cli
 from tests.apps.cli.command_tree import PATHS, find, walk
 
 

@@ -19,7 +19,7 @@ def completion(shell: str) -> None:
     """Print the completion script for SHELL: bash, zsh or fish."""
     from click.shell_completion import get_completion_class
 
-    from amplifier_apps.cli.main import cli
+    from amplifier_apps.cli.program import cli
 
     kind = get_completion_class(shell)
     if kind is None:

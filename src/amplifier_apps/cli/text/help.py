@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Iterator
 from inspect import cleandoc
 
@@ -13,7 +11,6 @@ from amplifier_apps.cli.text.output import get_width, paint
 
 WIDEST = 80
 _GAP = 2
-_EXAMPLE = re.compile(r"(?P<indent> *)(?P<command>\S.*?)(?P<remark>(?: {2,}| +# ).*)?$")
 
 
 class HelpPage(click.HelpFormatter):
@@ -67,22 +64,22 @@ class HelpPage(click.HelpFormatter):
 
     def _lay_out_examples(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
-            found = _EXAMPLE.match(line)
-            if found is None:
+            command, remark = _split_example(line.strip(" "))
+            if not command:
                 continue
-            command, remark = found["command"], (found["remark"] or "").strip()
-            whole = f"  {command}{found['remark'] or ''}"
-            if len(whole) <= self.width:
-                shown = whole[2 + len(command) :]
-                yield f"  {_paint('tool', command)}{_paint('dim', shown)}"
+            if len(f"  {command}{remark}") <= self.width:
+                yield f"  {_paint('tool', command)}{_paint('dim', remark)}"
                 continue
             yield from self._break_command(command)
-            yield from (f"      {_paint('dim', one)}" for one in _wrap(remark, self.width - 6))
+            rows = _wrap(remark.strip(), self.width - 6)
+            yield from (f"      {_paint('dim', one)}" for one in rows)
 
     def _break_command(self, command: str) -> Iterator[str]:
         """A command over several lines, which can still be pasted."""
+        from shlex import split
+
         row, indent = "", "  "
-        for word in shlex.split(command, posix=False):
+        for word in split(command, posix=False):
             longer = f"{row} {word}".strip()
             if row and len(indent) + len(longer) + 2 > self.width:
                 yield f"{indent}{_paint('tool', row)} \\"
@@ -90,6 +87,13 @@ class HelpPage(click.HelpFormatter):
             else:
                 row = longer
         yield f"{indent}{_paint('tool', row)}"
+
+
+def _split_example(line: str) -> tuple[str, str]:
+    """A command, and the remark behind it: after two spaces, or a `#` as in a shell."""
+    ends = [at for sign in ("  ", " # ") if (at := line.find(sign)) > 0]
+    end = min(ends, default=len(line))
+    return line[:end], line[end:]
 
 
 def _wrap(text: str, room: int) -> list[str]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from amplifier_apps.cli.text.cells import count_cells
-from amplifier_apps.cli.text.fragments import Fragment, Line, wrap_words
 from amplifier_apps.cli.text.styles import to_ansi
 
-Part = str | Fragment
+if TYPE_CHECKING:
+    from amplifier_apps.cli.text.fragments import Fragment, Line
+
+Part: TypeAlias = "str | Fragment"
 """A piece of a line: plain, or with its style. Foreign text in it has been escaped."""
 
+_USUAL_WIDTH = 80
 _NARROWEST = 20
 """Columns below which the whole line is wrapped, and not its last part alone."""
 
@@ -31,8 +33,21 @@ def uses_colour() -> bool:
 
 
 def get_width() -> int:
-    """The columns of the terminal."""
-    return shutil.get_terminal_size((80, 24)).columns
+    """The columns of the terminal, or those that the environment sets."""
+    # As `shutil` does it, which brings everything along that packs and copies files.
+    try:
+        columns = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        columns = 0
+    return columns if columns > 0 else _measure_terminal() or _USUAL_WIDTH
+
+
+def _measure_terminal() -> int:
+    stream = sys.__stdout__
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream is not None else 0
+    except (ValueError, OSError):  # it is closed, or no terminal
+        return 0
 
 
 def print_line(*parts: Part) -> None:
@@ -48,6 +63,9 @@ def print_heading(text: str) -> None:
 
 def print_wrapped(indent: int, *parts: Part) -> None:
     """Print one line whose last part goes on below itself where the terminal ends."""
+    from amplifier_apps.cli.text.cells import count_cells
+    from amplifier_apps.cli.text.fragments import wrap_words
+
     line = [_to_fragment(part) for part in parts]
     *first, (style, text) = line
     begin = sum(count_cells(before) for _, before in first)

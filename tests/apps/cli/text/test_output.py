@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 
 import pytest
@@ -104,3 +106,32 @@ def test_an_empty_text_is_an_empty_line(terminal: None, capsys: pytest.CaptureFi
 def test_the_width_is_that_of_the_terminal(terminal: None) -> None:
     """Or what COLUMNS says."""
     assert get_width() == 40
+
+
+@pytest.mark.parametrize("columns", ["", "0", "-3", "many"])
+@pytest.mark.parametrize(
+    ("told", "width"), [((120, 40), 120), ((0, 0), 80), (OSError("no terminal"), 80)]
+)
+def test_the_width_of_what_says_nothing_is_the_usual_one(
+    columns: str,
+    told: tuple[int, int] | OSError,
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A variable without a number does not count, as everywhere."""
+
+    def get_size(_: int = 1) -> os.terminal_size:
+        if isinstance(told, OSError):
+            raise told
+        return os.terminal_size(told)
+
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(os, "get_terminal_size", get_size)
+    assert get_width() == shutil.get_terminal_size((80, 24)).columns == width
+
+
+def test_without_a_stream_the_width_is_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may start with its output closed."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(sys, "__stdout__", None)
+    assert get_width() == 80
