@@ -15,7 +15,7 @@ from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreD
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
-from amplifier_core.models.tool_result import read_tool_result
+from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
@@ -65,14 +65,7 @@ async def _judge_and_run(
     if slot.lacks_room:
         await slot.take()  # a hook that called a tool gave it up
     result = await _run(coordinator, tool, left)
-    return _add_comments(result, outcome.comments) if outcome.comments else result
-
-
-def _add_comments(result: ToolResult, comments: tuple[str, ...]) -> ToolResult:
-    """What the person said when allowing the call stands before the result."""
-    said = "; ".join(comments)
-    output = f"The user allowed this and said: {said}\n\n{result.get_serialized_output()}"
-    return result.model_copy(update={"output": output})
+    return add_comments(result, outcome.comments) if outcome.comments else result
 
 
 def _refuse_unusable(
@@ -173,14 +166,7 @@ async def _judge_result(
         return ToolResult.refused(outcome.denial)
     seen = (outcome.data or {}).get("tool_result", given)
     same = not outcome.answers or is_same(seen, given)
-    return result if same else _read_changed_result(seen)
-
-
-def _read_changed_result(seen: Any) -> ToolResult:
-    try:
-        return read_tool_result(seen)
-    except ValueError as error:
-        return ToolResult.failed(f"A hook left no usable result: {describe_error(error)}")
+    return result if same else read_changed_result(seen)
 
 
 async def _fail(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from operator import not_
 from typing import Any
 
@@ -116,3 +117,20 @@ def read_tool_result(answer: Any) -> ToolResult:
     if isinstance(answer, dict) and "success" in answer and answer.keys() <= _FIELDS:
         return ToolResult.model_validate(answer)
     return ToolResult(output=answer)
+
+
+def read_changed_result(left: Any) -> ToolResult:
+    """The result that hooks left in place of a tool's own."""
+    from amplifier_core.utils import describe_error
+
+    try:
+        return read_tool_result(left)
+    except ValueError as error:
+        return ToolResult.failed(f"A hook left no usable result: {describe_error(error)}")
+
+
+def add_comments(result: ToolResult, comments: Iterable[str]) -> ToolResult:
+    """The result behind what the person said when allowing the call."""
+    said = "; ".join(comments)
+    output = f"The user allowed this and said: {said}\n\n{result.get_serialized_output()}"
+    return result.model_copy(update={"output": output})

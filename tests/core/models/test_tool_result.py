@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from amplifier_core.message_models import ImageBlock, TextBlock
 from amplifier_core.models import ToolResult
-from amplifier_core.models.tool_result import read_tool_result
+from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 
 
 class Moody:
@@ -178,3 +178,29 @@ def test_what_a_tool_or_a_hook_hands_back_is_read() -> None:
     assert read_tool_result({"success": False, "error": "no"}).error == "no"
     assert read_tool_result({"success": True, "more": 1}).output == {"success": True, "more": 1}
     assert read_tool_result("text").output == "text"
+
+
+def test_what_hooks_left_is_read_or_refused():
+    """A result that cannot be one is a failure that says so."""
+    assert read_changed_result({"success": True, "output": "new"}).output == "new"
+    refused = read_changed_result({"success": "perhaps"})
+    assert not refused.success
+    assert str(refused.error).startswith("A hook left no usable result: ValidationError")
+
+
+def test_what_a_person_said_stands_before_the_result():
+    """Everything that was said, and the result itself is left alone."""
+    result = ToolResult(output="done")
+    found = add_comments(result, ("use b", "be quick"))
+    assert found.output == "The user allowed this and said: use b; be quick\n\ndone"
+    assert result.output == "done"
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "two\nlines", "bell\x07", "caf\u00e9", "\ud800", "\x85", ""]
+)
+def test_only_what_models_do_not_take_is_dropped(text):
+    """Whichever way the text goes."""
+    kept = [c for c in text if c in "\t\n\r" or not (ord(c) < 32 or 0x7F <= ord(c) <= 0x9F)]
+    wanted = "".join(kept).encode("utf-8", "ignore").decode()
+    assert ToolResult(output=text).get_serialized_output() == wanted
