@@ -49,8 +49,9 @@ class CommandPattern:
         return self._fits(command) or (script is not None and self._fits(script))
 
     def _fits(self, command: Command) -> bool:
-        named = self.matches_name(command.name) or self.matches_name(command.program)
-        if not named:
+        # Names are compared without their case, as some file systems do.
+        program = command.program and command.program.casefold()
+        if not (self.matches_name(command.name) or self.matches_name(program)):
             return False
         given = command.flags
         return all(_has_flag(given, wanted) for wanted in self.flags) and _occur_in_order(

@@ -37,6 +37,10 @@ from tests.foundation.bash.reading import read_command
         ("a b.c", "a bxc", False),
         ("mkfs.*|fdisk", "fdisk x", True),
         ("git-*", "git x", False),
+        ("/Opt/Tool/run", "/Opt/Tool/run x", True),
+        ("/Opt/Tool/run", "/opt/tool/RUN x", True),
+        ("./Deploy.sh", "./Deploy.sh now", True),
+        ("/Opt/Tool/*", "/Opt/Tool/run x", True),
     ],
 )
 def test_a_pattern_is_read_word_by_word(pattern: str, source: str, matches: bool) -> None:
