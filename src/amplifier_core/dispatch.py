@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from time import perf_counter
-from types import CoroutineType
 from typing import Any, NamedTuple, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
@@ -205,7 +204,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
                     answer = record.execute(name, detach(run.data))
                 else:
                     answer = call(name, run.shared)
-            if type(answer) is CoroutineType or is_awaitable(answer):
+            if type(answer) is not HookResult and is_awaitable(answer):
                 answer = await (answer if follow is None else follow(answer))
             untouched = answer is CONTINUE and run.shared == run.data
         except FAILURES as error:
@@ -215,7 +214,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
                 run.times[record.id] = perf_counter() - started
             if watch is not None:
                 watch.end(record)
-        if not untouched and _settle(run, record, answer):
+        if not untouched and settle(run, record, answer):
             break
         answer = _NOT_ASKED
     if run.spoken and run.plan.mode == "evaluate_only":
@@ -244,7 +243,7 @@ async def run_observers(
     answers = await asyncio.gather(*work, return_exceptions=True)
     for (_, _, record), answer in zip(entries, answers, strict=False):
         if isinstance(answer, BaseException) or answer.action == "continue":
-            _settle(run, record, answer)
+            settle(run, record, answer)
         else:
             _advise(run, record, "parallel", NO_SAY.format(answer.action))
 
@@ -313,51 +312,56 @@ def take_failure(error: BaseException) -> BaseException:
 # What became of one hook
 
 
-def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
+def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     """Take an answer into the dispatch; True if it ends the chain."""
+    before = run.data
     if answer is not CONTINUE:
         _take_answer(run, record, answer)
-    if run.is_over:
-        run.ran = 1 + next(i for i, entry in enumerate(run.plan.entries) if entry[2] is record)
-        return True
-    if run.shared is not None and not is_equal(run.shared, run.data):
+        if run.denied and run.is_over:
+            run.ran = 1 + next(i for i, entry in enumerate(run.plan.entries) if entry[2] is record)
+            return True
+    if run.data is not before:
+        run.shared = None if record is run.plan.entries[-1][2] else copy_plain(run.data)
+    elif run.shared is not None and not is_equal(run.shared, run.data):
         _advise(run, record, "in place", IN_PLACE)
         run.shared = copy_plain(run.data)
     return False
 
 
 def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
-    error = answer if isinstance(answer, BaseException) else None
-    if error is None:
-        try:
-            result = read_answer(answer)
-        except InvalidHookResult as caught:
-            error = caught
-    if error is not None:
-        result = _answer_for_failure(run, record, error)
-    if result is not CONTINUE and (advice := find_omission(result, run.data)):
-        _advise(run, record, result.action, advice)
-    result = _weigh(run, record, result)
-    changes = result.action == "modify" and not run.denied
-    left = _take_data(run, result.data) if changes else None
+    data = run.data
+    result, error = _read(run, record, answer)
+    left = None
+    action = result.action
+    if result is not CONTINUE and (advice := find_omission(result, data)):
+        _advise(run, record, action, advice)
+    if action != "continue":
+        shadowed = record.shadow or run.plan.mode == "evaluate_only"
+        record.counts.count_answer(action, shadowed, run.denied)
+        if record.shadow:  # kept apart
+            run.shadowed.append(Answer(record, result))
+            result, action = withdraw(result), "continue"
+        elif action == "modify" and not run.denied:
+            left = run.data = _pin(adopt(result.data, data), data)
     if result is not CONTINUE or error is not None:
-        run.keep(Answer(record, result, error, left))
-    if result.action == "deny" and not run.denied:
+        (run.unheeded if run.denied else run.spoken).append(Answer(record, result, error, left))
+    if action == "deny" and not run.denied:
         run.denied = True
         if run.plan.mode == "run_all":
-            run.data = {**run.data, DENIED_BY: record.name}
-            run.shared = copy_plain(run.data)
+            run.data = {**data, DENIED_BY: record.name}
 
 
-def _weigh(run: Dispatch, record: HookHandler, result: HookResult) -> HookResult:
-    """Count an answer; of a hook in shadow mode, keep it apart."""
-    if result.action != "continue":
-        shadowed = record.shadow or run.plan.mode == "evaluate_only"
-        record.counts.count_answer(result.action, shadowed, run.denied)
-        if record.shadow:
-            run.shadowed.append(Answer(record, result))
-            return withdraw(result)
-    return result
+def _read(run: Dispatch, record: HookHandler, answer: Any) -> tuple[Any, BaseException | None]:
+    """The result in an answer, and what failed."""
+    if type(answer) is HookResult and answer.action == "modify" and type(answer.data) is dict:
+        return answer, None  # the usual change, with which nothing can be wrong
+    error = answer
+    if not isinstance(answer, BaseException):
+        try:
+            return read_answer(answer), None
+        except InvalidHookResult as caught:
+            error = caught
+    return _answer_for_failure(run, record, error), error
 
 
 def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
@@ -379,13 +383,10 @@ def _advise(run: Dispatch, record: HookHandler, about: str, advice: str) -> None
         run.troubles.append(Trouble(record, None, advice))
 
 
-def _take_data(run: Dispatch, returned: Any) -> dict[str, Any]:
-    before = run.data
-    run.data = adopt(returned, before)
+def _pin(data: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     for key in PINNED:
         if key in before:
-            run.data[key] = before[key]
-        else:
-            run.data.pop(key, None)
-    run.shared = copy_plain(run.data)
-    return run.data
+            data[key] = before[key]
+        elif key in data:
+            del data[key]
+    return data

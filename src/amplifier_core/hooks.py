@@ -25,6 +25,7 @@ from amplifier_core.dispatch import (
     run_again,
     run_hooks,
     run_observers,
+    settle,
     take_failure,
 )
 from amplifier_core.events.data import normalize_data
@@ -33,12 +34,13 @@ from amplifier_core.events.limits import check_limits, check_priority
 from amplifier_core.events.modes import Mode, choose_mode
 from amplifier_core.events.names import KNOWN, check_event, find_meant
 from amplifier_core.events.registry_names import RegistryNames
-from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
+from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.plan import Plan, PlanEntry
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import timestamp
+from amplifier_core.utils.copying import NotPlain, copy_dict
 from amplifier_core.utils.parameters import find_misfit
 from amplifier_core.utils.request_ids import TRACED, add_request_id
 
@@ -321,9 +323,14 @@ class HookRegistry(RegistryNames):
                 plan.quiet += 1
                 return continue_with(current)
             run = Dispatch(event, plan, current, seen)
-            index = len(calls) - length_hint(waiting) - 1
-            await run_hooks(run, index, answer)
-            plan.count_run(run.ran, run.times)
+            index = len(calls) - length_hint(waiting)
+            is_over = settle(run, plan.entries[index - 1][2], answer)
+            if not is_over and (index < len(calls) or plan.mode != "enforce"):
+                await run_hooks(run, index)
+            if run.ran == len(calls):
+                plan.quiet += 1
+            else:
+                plan.count_run(run.ran, run.times)
             return await self._finish(run)
         finally:
             depth.set(here)

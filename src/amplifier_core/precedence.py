@@ -9,11 +9,13 @@ from amplifier_core.models import (
     Action,
     ContextInjection,
     HookResult,
+    continue_from,
     continue_with,
     replace_fields,
 )
 
 STRONGEST_FIRST: tuple[Action, ...] = ("deny", "ask_user", "inject_context", "modify", "continue")
+_RANKS = {action: rank for rank, action in enumerate(STRONGEST_FIRST)}
 
 
 class Spoken(Protocol):
@@ -30,7 +32,12 @@ SpokenT = TypeVar("SpokenT", bound=Spoken)
 
 def strongest(answers: Sequence[SpokenT]) -> SpokenT | None:
     """The first answer of the strongest action, or None when no hook spoke."""
-    return min(answers, key=lambda a: STRONGEST_FIRST.index(a.result.action), default=None)
+    winner, lowest = None, len(_RANKS)
+    for answer in answers:
+        rank = _RANKS[answer.result.action]
+        if rank < lowest:
+            winner, lowest = answer, rank
+    return winner
 
 
 def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> HookResult:
@@ -39,6 +46,8 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> Ho
     if winner is None:
         return continue_with(data)
     result = winner.result
+    if result.action == "modify":
+        return continue_from(result, data)
     if result.action == "deny":
         return replace_fields(result, context_injections=[])
     if result.action == "inject_context":
@@ -52,7 +61,7 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> Ho
         )
     if result.action == "ask_user":
         return replace_fields(result, data=data, context_injections=[])
-    return replace_fields(result, action="continue", data=data, context_injections=[])
+    return continue_from(result, data)
 
 
 def list_injections(result: HookResult) -> list[ContextInjection]:

@@ -44,11 +44,11 @@ class HookCounts:
     def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:
         """Count an answer that was more than a plain continue."""
         if shadowed:
-            self.shadowed = _add(self.shadowed, {action: 1})
+            self.shadowed = _count(self.shadowed, action)
         elif unheeded:
             self.unheeded += 1
         else:
-            self.answers = _add(self.answers, {action: 1})
+            self.answers = _count(self.answers, action)
 
     def count_failure(self, timed_out: bool) -> None:
         """Count a failure."""
@@ -70,10 +70,7 @@ class HookCounts:
         spent = int(seconds * 1e9)
         coarse = max(0, spent.bit_length() - _FINE - 1)
         place = (coarse << _FINE) + (spent >> coarse)
-        if type(self.times) is dict:
-            self.times[place] = self.times.get(place, 0) + 1
-        else:
-            self.times = {place: 1}
+        self.times = _count(self.times, place)
 
     def find_quantile(self, share: float) -> float | None:
         """The time, in milliseconds, that this share of the timed calls did not exceed."""
@@ -118,6 +115,14 @@ def _get_middle(place: int) -> float:
     """A time, in nanoseconds, that stands for all in one place."""
     coarse = max(0, (place >> _FINE) - 1)
     return float(((place - (coarse << _FINE)) << coarse) + ((1 << coarse) >> 1))
+
+
+def _count(ours: Mapping[_Key, int], key: _Key) -> Mapping[_Key, int]:
+    """One more of these, in a dict of their own."""
+    if type(ours) is not dict:  # the empty one that all begin with
+        return {key: 1}
+    ours[key] = ours.get(key, 0) + 1
+    return ours
 
 
 def _add(ours: Mapping[_Key, int], theirs: Mapping[_Key, int]) -> dict[_Key, int]:

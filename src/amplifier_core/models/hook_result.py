@@ -32,10 +32,9 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
             return super().__call__(action=action, **given)
         if not given and action == "continue":
             return CONTINUE
-        if type(action) is str and action in _FITTING["action"]:
-            result = _fill_fitting(action, given)
-            if result is not None:
-                return result
+        result = _fill_fitting(action, given)
+        if result is not None:
+            return result
         given["action"] = action
         # Past `__init__`, which only costs time here.
         result = cls.__pydantic_validator__.validate_python(given)
@@ -44,14 +43,19 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
         return result
 
 
-def _fill_fitting(action: str, given: Mapping[str, Any]) -> HookResult | None:
+def _fill_fitting(action: Any, given: Mapping[str, Any]) -> HookResult | None:
     """The new result, if validation would leave what is given as it is; else None."""
+    if type(action) is not str or action not in _ACTIONS:
+        return None
     values = _DEFAULTS.copy()
     values["action"] = action
     values["context_injections"] = []
     for name, value in given.items():
         kind = type(value)
-        if name == "data" and kind is dict and _TEXT.issuperset(map(type, value)):
+        if kind is dict and name == "data":
+            for key in value:
+                if type(key) is not str:
+                    return None
             values["data"] = value.copy()
             continue
         fitting = _FITTING.get(name, _NOTHING)
@@ -218,6 +222,7 @@ _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _DEFAULTS: dict[str, Any] = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
+_LEFT_FIELDS = {"action", "data", "context_injections"}
 
 # For each field the types, or the words, that validation takes as they are. Of those that hold
 # others (`data` apart) none is listed: validation looks into them and copies them.
@@ -226,8 +231,8 @@ _FITTING: dict[str, frozenset[Any]] = {
     for name, field in HookResult.model_fields.items()
     if name != "context_injections"
 }
+_ACTIONS = _FITTING["action"]
 _NOTHING: frozenset[Any] = frozenset()
-_TEXT = frozenset((str,))
 
 
 def continue_with(data: dict[str, Any] | None) -> HookResult:
@@ -256,9 +261,23 @@ CONTINUE.__dict__["context_injections"] = _NoInjections()
 
 def replace_fields(result: HookResult, **changes: Any) -> HookResult:
     """A new result with some fields changed. The caller vouches for their types."""
+    values = result.__dict__.copy()
+    values.update(changes)
     fresh: HookResult = _new(HookResult)
-    _set_values(fresh, {**result.__dict__, **changes})
-    _set_given(fresh, result.model_fields_set | changes.keys())
+    _set_values(fresh, values)
+    _set_given(fresh, result.__pydantic_fields_set__.union(changes))
+    return fresh
+
+
+def continue_from(result: HookResult, data: dict[str, Any]) -> HookResult:
+    """What is left of a result once its change is made: its words, and the data after it."""
+    values = result.__dict__.copy()
+    values["action"] = "continue"
+    values["data"] = data
+    values["context_injections"] = []
+    fresh: HookResult = _new(HookResult)
+    _set_values(fresh, values)
+    _set_given(fresh, result.__pydantic_fields_set__ | _LEFT_FIELDS)
     return fresh
 
 

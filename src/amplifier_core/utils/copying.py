@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import deque
+from collections.abc import Callable
+from itertools import chain, repeat
 from operator import is_
 from types import NoneType
 from typing import Any
@@ -13,6 +15,8 @@ from pydantic import BaseModel
 CONTAINERS = (dict, list, tuple, deque, set, bytearray)
 ATOMS = frozenset((str, int, float, bool, NoneType, bytes, complex, frozenset))
 """What has no parts that anybody could change; asked by exact type."""
+VALUES = frozenset((str, int, bool, NoneType, bytes))
+"""Of these, two that are equal and of one type cannot be told apart."""
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 
@@ -21,6 +25,55 @@ def is_record(value: Any) -> bool:
     """Whether the value is a pydantic model or a dataclass."""
     kind = type(value)
     return isinstance(value, BaseModel) or hasattr(kind, "__dataclass_fields__")
+
+
+# Plain payloads: the fast way
+
+
+class NotPlain(Exception):
+    """The payload holds something that only the slow copy understands."""
+
+
+def copy_dict(value: dict[Any, Any]) -> dict[Any, Any]:
+    """A copy that may be compared with its original; raises NotPlain if there is no such copy."""
+    result = value.copy()
+    for key, item in value.items():
+        if type(item) not in ATOMS:
+            result[key] = copy_part(item)
+    return result
+
+
+def _copy_list(value: list[Any]) -> list[Any]:
+    if ATOMS.issuperset(map(type, value)):
+        return value.copy()
+    return [item if type(item) in ATOMS else copy_part(item) for item in value]
+
+
+def _copy_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    result = tuple(_copy_list(list(value)))
+    return value if all(map(is_, result, value)) else result
+
+
+def copy_part(value: Any) -> Any:
+    """The same of one value; what cannot be changed, or has no parts, is its own copy."""
+    kind = type(value)
+    if kind in _copiers:
+        return _copiers[kind](value)
+    if kind not in ATOMS and (isinstance(value, CONTAINERS) or is_record(value)):
+        raise NotPlain
+    return value
+
+
+_copiers: dict[type, Callable[[Any], Any]] = {
+    dict: copy_dict,
+    list: _copy_list,
+    tuple: _copy_tuple,
+    set: set.copy,
+    bytearray: bytearray.copy,
+}
+
+
+# Payloads of any kind
 
 
 def copy_any(value: Any) -> Any:
@@ -101,8 +154,44 @@ def _fill(target: Any, source: Any, made: dict[int, Any]) -> None:
         deque.extend(target, [made.get(id(p), p) for p in _list_parts(source)])
 
 
+def take_over(item: Any, mine: Any) -> Any:
+    """`mine` if it is the same, else a copy of `item` in which the same parts are mine."""
+    if is_alike(item, mine):
+        return mine
+    kind = type(item)
+    copied: Any
+    if kind is dict:
+        old = mine if isinstance(mine, dict) else {}
+        copied = {
+            k: p if type(p) in VALUES else take_over(p, dict.get(old, k)) for k, p in item.items()
+        }
+    elif kind is list:
+        olds = chain(list.__iter__(mine) if isinstance(mine, list) else (), repeat(None))
+        copied = [p if type(p) in VALUES else take_over(p, old) for p, old in zip(item, olds)]  # noqa: B905 - one is endless
+    else:
+        return mine if is_same(item, mine) else copy_part(item)
+    # Most that differ are not even equal, which is found out sooner.
+    is_candidate = type(mine) is not kind or is_equal(copied, mine)
+    return mine if is_candidate and is_same(copied, mine) else copied
+
+
+# Whether two are the same
+
+
+def is_alike(one: Any, other: Any) -> bool:
+    """Whether they are one value, or dicts of the very same values: found out soonest."""
+    if type(one) is not dict or type(other) is not dict or len(one) != len(other):
+        return one is other
+    for key, same in zip(one, other, strict=True):
+        if key is not same or one[key] is not other[key]:
+            return False
+    return True
+
+
 def is_same(one: Any, other: Any) -> bool:
     """Whether two values have the same structure, types and leaves; ends on cycles too."""
+    if is_alike(one, other):
+        return True
     pending = [(one, other)]
     met: set[tuple[int, int]] = set()
     while pending:

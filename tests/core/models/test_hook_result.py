@@ -21,6 +21,7 @@ from amplifier_core.models import (
     DEFAULT_APPROVAL_OPTIONS,
     ContextInjection,
     HookResult,
+    continue_from,
     continue_with,
     hook_result,
     replace_fields,
@@ -66,6 +67,12 @@ def test_what_the_kernel_fills_is_what_validation_makes() -> None:
     assert made.model_dump() == validated.model_dump()
     assert made.model_copy(update={"reason": "x"}).reason == "x"
     assert replace_fields(made, reason="x").model_fields_set == {"action", "data", "reason"}
+    said = HookResult(action="modify", data={}, reason="r", context_injections=[{"content": "x"}])
+    left = continue_from(said, {"a": 1})
+    fields = {"data": {"a": 1}, "reason": "r", "context_injections": []}
+    assert left == HookResult.model_validate({"action": "continue", **fields})
+    assert left.model_fields_set == {"action", *fields}
+    assert (said.data, len(said.context_injections)) == ({}, 1)
 
 
 class Text(str):
