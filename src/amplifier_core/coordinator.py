@@ -271,6 +271,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 await self.notify(events.PROVIDER_REQUEST, asked)
             return Outcome(True, cast("dict[str, Any]", asked))
         stored = len(await self._injector.read_history())
+        asked["messages"] = [*messages]  # plain: a context's own kind would cost the slow copy
         outcome = await self.judge(events.PROVIDER_REQUEST, asked)
         if not outcome.allowed or outcome.data is None:
             return outcome

@@ -171,8 +171,7 @@ class Injector:
 
     def forget(self) -> None:
         """The session is over: nobody will ask for what still waits."""
-        self._parked.clear()
-        self._ephemeral.clear()
+        self._parked, self._ephemeral = [], []
 
 
 class ToolCalls:

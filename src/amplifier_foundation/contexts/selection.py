@@ -27,18 +27,19 @@ def drop_oldest(
     """The newest groups that fit into so many tokens, and what must stay."""
     groups = group_messages(messages)
     task = _find_current_task(groups)
-    kept: list[list[Message]] = []
-    total = dropped = 0
+    newest_first: list[list[Message]] = []
+    total = count = dropped = 0
     for index, group in reversed(list(enumerate(groups))):
-        size = sum(map(measure, group))
-        recent = sum(map(len, kept)) < keep_last
+        # What comes before something that did not fit is left out, whatever its size.
+        size = 0 if dropped else sum(map(measure, group))
         fits = not dropped and total + size <= target
-        if recent or fits or index == task or _is_instruction(group, index):
-            kept.insert(0, group)
+        if count < keep_last or fits or index == task or _is_instruction(group, index):
+            newest_first.append(group)
             total += size
+            count += len(group)
         else:
             dropped += len(group)
-    return list(chain.from_iterable(_add_note(kept, dropped)))
+    return list(chain.from_iterable(_add_note(newest_first[::-1], dropped)))
 
 
 def shorten_results(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,15 +27,17 @@ from amplifier_core.events.payloads import (
     DecisionContextResolutionData,
 )
 from amplifier_core.interfaces import Cleanup
+from amplifier_core.isolation import detach
 from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_foundation.contexts.message_list import Message, MessageList
 from amplifier_foundation.contexts.selection import DROP_OLDEST, STRATEGIES
+from amplifier_foundation.modules.looking import HELD_ONCE, count_holders, looks_with
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.resolution import choose_name
 
 logger = logging.getLogger(__name__)
 
-Message = dict[str, Any]
 Trigger = Literal["auto", "manual"]
 
 _PICTURE = 1_600
@@ -53,14 +55,6 @@ class SimpleContextConfig(BaseModel):
     keep_last: int = Field(default=6, ge=1)
 
 
-class MessageList(list[Message]):
-    """The conversation. Callers may use it directly or await it: existing loops do either."""
-
-    def __await__(self) -> Generator[Any, None, MessageList]:
-        return self
-        yield  # a generator that returns at once
-
-
 class SimpleContext:
     """Holds messages and keeps them within the budget."""
 
@@ -70,11 +64,21 @@ class SimpleContext:
         coordinator: SessionCoordinator | None = None,
     ) -> None:
         self.config = config or SimpleContextConfig()
-        self.messages = MessageList()
+        self._messages = MessageList()
         self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
         self._coordinator = coordinator
         self._compacting = asyncio.Lock()
+
+    @property
+    def messages(self) -> MessageList:
+        """The very list; whoever holds it may change it."""
+        self._messages.mark = None
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Message]) -> None:
+        self._messages, self._size = MessageList(messages), None
 
     def add_message(
         self,
@@ -94,8 +98,10 @@ class SimpleContext:
         role, origin = given.get("role"), given.get("metadata") or metadata
         if not isinstance(role, str):
             raise TypeError(f"A message needs a role such as 'user', got {role!r}")
+        if isinstance(given.get("content"), list):
+            given = detach(given)  # whoever added the blocks may still change them
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
-        self.messages.append(kept)
+        self._messages.append(kept)
         if self._size is not None:
             self._size += self._measure(given)
         if origin and origin.get("source") == "hook":
@@ -104,8 +110,20 @@ class SimpleContext:
 
     def get_messages(self) -> MessageList:
         """A copy of the list, with the very messages that the context holds."""
-        return MessageList(self.messages)
+        self._messages.mark = None
+        return MessageList(self._messages)
 
+    async def look_at_messages(self, provider: Any = None) -> MessageList:
+        """What to send, for a loop that keeps and changes nothing of it: the very list."""
+        await self._make_room(None, provider)
+        if self._messages.mark is None and self._holds_alone():
+            self._messages.mark = object()
+        return self._messages
+
+    def _holds_alone(self) -> bool:
+        return count_holders(self._messages) <= HELD_ONCE and self._messages.is_private()
+
+    @looks_with(look_at_messages)
     async def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any = None
     ) -> list[Message]:
@@ -113,10 +131,14 @@ class SimpleContext:
 
         That is the given budget, else the configured one or what the provider can read, if less.
         """
+        await self._make_room(token_budget, provider)
+        self._messages.mark = None
+        return list(self._messages)
+
+    async def _make_room(self, token_budget: int | None, provider: Any) -> None:
         limit = self._choose_limit(token_budget, provider)
         if self._is_over(limit):
             await self.compact(limit=limit)
-        return list(self.messages)
 
     def _choose_limit(self, token_budget: int | None, provider: Any) -> int | None:
         configured = self.config.max_tokens
@@ -134,7 +156,7 @@ class SimpleContext:
 
     def clear(self) -> Done:
         """Forget the conversation."""
-        self.messages = MessageList()
+        self._messages = MessageList()
         self._size = 0
         return DONE
 
@@ -146,7 +168,7 @@ class SimpleContext:
     def token_count(self) -> int:
         """The estimated size of the conversation; kept up to date, so asking costs nothing."""
         if self._size is None:
-            self._size = sum(self._measure(message) for message in self.messages)
+            self._size = sum(self._measure(message) for message in self._messages)
         return self._size
 
     def _measure(self, message: Message) -> int:
@@ -183,21 +205,21 @@ class SimpleContext:
             if way is None:
                 return False
             # Selected anew, because a hook may have added to it while it was asked.
-            count, kept = len(self.messages), self._select(*way)
+            count, kept = len(self._messages), self._select(*way)
             if self._keeps_all(kept):
                 return False
-            self.messages, self._size = MessageList(kept), None
+            self.messages = MessageList(kept)
             await self._report(trigger, before, count)
             return True
 
     def _select(self, strategy: str, target: int) -> list[Message]:
-        return STRATEGIES[strategy](self.messages, target, self.config.keep_last, self._measure)
+        return STRATEGIES[strategy](self._messages, target, self.config.keep_last, self._measure)
 
     def _keeps_all(self, kept: list[Message]) -> bool:
         """Whether nothing is left out; the note that something was may be a new one."""
-        if len(kept) != len(self.messages):
+        if len(kept) != len(self._messages):
             return False
-        pairs = zip(kept, self.messages, strict=True)
+        pairs = zip(kept, self._messages, strict=True)
         return all(new is old or new["role"] == "system" for new, old in pairs)
 
     async def _ask_hooks(
@@ -216,7 +238,7 @@ class SimpleContext:
             "trigger": trigger,
             "current_tokens": before,
             "target_tokens": target,
-            "messages_count": len(self.messages),
+            "messages_count": len(self._messages),
         }
         if not decided.allowed:
             return None
@@ -234,7 +256,7 @@ class SimpleContext:
             "tokens_before": before,
             "tokens_after": self.token_count(),
             "messages_before": count,
-            "messages_after": len(self.messages),
+            "messages_after": len(self._messages),
         }
         await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
 

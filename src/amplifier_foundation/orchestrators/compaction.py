@@ -8,14 +8,22 @@ from amplifier_core.errors import SessionError
 from amplifier_core.interfaces import ContextManager, Provider
 from amplifier_core.utils import is_awaitable
 from amplifier_core.utils.parameters import list_parameters
+from amplifier_foundation.modules.looking import find_look
 
 
 async def read_messages(context: ContextManager, provider: Provider) -> list[dict[str, Any]]:
-    """What to send to the provider; nothing from a context that can only say all that it holds."""
+    """What to send to the provider; nothing from a context that can only say all that it holds.
+
+    It may be the context's own list, which is to be left as it is.
+    """
     read = getattr(context, "get_messages_for_request", None)
     if read is None:
         await compact_if_needed(context)
         return []
+    look = find_look(read, context)
+    if look is not None:
+        found: list[dict[str, Any]] = await look(provider)
+        return found
     return list(await _resolve(read(provider=provider)))
 
 

@@ -25,7 +25,7 @@ from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, 
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.modules.finish_reason import explain_cut
 from amplifier_foundation.orchestrators.compaction import read_messages
-from amplifier_foundation.orchestrators.request import RequestBuilder
+from amplifier_foundation.orchestrators.request import RequestBuilder, choose_messages
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
 
 FetchReply = Callable[[Turn, ChatRequest], Awaitable[ChatResponse]]
@@ -59,7 +59,8 @@ class ModelCaller:
         opened = await turn.coordinator.open_request(asked)
         if not opened.allowed or opened.data is None:
             return Denial(opened.denial)
-        request = self._requests.build(opened.data["messages"], turn.specs)
+        messages = choose_messages(opened, asked["messages"])
+        request = self._requests.build(messages, turn.specs)
         started = time.perf_counter()
         response = await self._fetch_with_retries(turn, request)
         duration = int((time.perf_counter() - started) * 1000)

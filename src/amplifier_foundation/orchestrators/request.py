@@ -7,14 +7,20 @@ from typing import Any
 
 from amplifier_core.interfaces import Tool
 from amplifier_core.message_models import ChatRequest, Message, ToolSpec, build_request
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.utils.copying import is_equal
+from amplifier_foundation.modules.looking import HELD_ONCE, count_holders
+from amplifier_foundation.orchestrators.sent_messages import SentMessages
+from amplifier_foundation.orchestrators.validated import ValidatedMessages
 
 
 class RequestBuilder:
-    """Builds the requests of one loop; what it built before is not validated again."""
+    """Builds the requests of one loop; what it built before is neither validated nor copied."""
 
     def __init__(self, system: str | None = None) -> None:
-        self._system = system
-        self._messages: dict[int, tuple[dict[str, Any], Message]] = {}
+        self._instructions = [Message(role="system", content=system)] if system else []
+        self._validated = ValidatedMessages()
+        self._sent = SentMessages()
         self._tools: tuple[tuple[str, Tool], ...] = ()
         self._specs: list[ToolSpec] = []
 
@@ -28,24 +34,28 @@ class RequestBuilder:
 
     def build(self, messages: Sequence[dict[str, Any]], specs: list[ToolSpec]) -> ChatRequest:
         """The request for a conversation; the configured instructions come first."""
-        validated = [self._validate(message) for message in messages]
-        # By identity: contexts keep their messages, so most of them were validated before.
-        # The dict is kept beside its result, so that no other dict can get its id.
-        self._messages = {
-            id(message): (message, result)
-            for message, result in zip(messages, validated, strict=True)
-        }
-        if self._system:
-            validated.insert(0, Message(role="system", content=self._system))
-        return build_request(validated, specs or None)
+        kept = self._validated.update(messages)
+        # The list of the last request is the provider's, if it kept that or has changed it.
+        if (
+            count_holders(self._sent) <= HELD_ONCE
+            and not self._sent.changed
+            and len(self._sent) == len(self._instructions) + kept
+        ):
+            self._sent.grow(self._validated.results[kept:])
+        else:
+            self._sent = SentMessages([*self._instructions, *self._validated.results])
+        return build_request(self._sent, specs or None)
 
-    def _validate(self, message: dict[str, Any]) -> Message:
-        known = self._messages.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
-        if message.get("content") is None:  # some contexts store a reply that only calls tools so
-            message = {**message, "content": ""}
-        return Message.model_validate(message)
+
+def choose_messages(opened: Outcome, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What to send: what the hooks leave; if that is what they were asked about, that very list.
+
+    They judge a copy, and whatever is in a copy would have to be validated again.
+    """
+    left: list[dict[str, Any]] = (opened.data or {})["messages"]
+    if left is asked or any(answer.left is not None for answer in opened.answers):
+        return left
+    return asked if is_equal(left, asked) else left
 
 
 def _describe_tool(name: str, tool: Tool) -> ToolSpec:

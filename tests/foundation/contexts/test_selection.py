@@ -65,6 +65,16 @@ def test_old_results_go_first_and_only_as_many_as_must() -> None:
     assert before == talk([300, 300, 300])
 
 
+def test_what_is_behind_something_that_did_not_fit_is_left_out() -> None:
+    """The newest groups are kept, without holes; the instructions and the task stay."""
+    before = [message("system", "be brief"), *talk([10, 900, 10, 10])]
+    kept = STRATEGIES["drop-oldest"](before, 200, 1, measure)
+    contents = [one["content"] for one in kept if one["role"] == "tool"]
+    assert contents == ["x" * 10, "x" * 10]
+    assert [one["role"] for one in kept[:3]] == ["system", "system", "user"]
+    assert kept[1]["content"].startswith("4 earlier messages")
+
+
 @given(st.lists(st.integers(0, 400), max_size=8), st.integers(1, 2000), st.integers(1, 6))
 def test_whatever_strategy_calls_keep_their_results(
     results: list[int], target: int, keep_last: int

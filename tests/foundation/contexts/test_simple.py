@@ -379,3 +379,65 @@ def test_a_picture_counts_as_a_picture_and_not_as_its_letters():
     picture = {"type": "image", "source": {"type": "base64", "data": "a" * 1_000_000}}
     one.add_message({"role": "tool", "content": [{"type": "text", "text": "A cat:"}, picture]})
     assert 1_600 < one.token_count() < 2_000
+
+
+async def test_the_mark_stays_while_messages_are_added_at_the_end() -> None:
+    """A loop that has seen it looks at the new messages only."""
+    one = context()
+    mark = (await one.look_at_messages()).mark
+    assert mark is not None
+    one.add_message("user", "a")
+    assert (await one.look_at_messages()).mark is mark
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda one: one.get_messages()[0],
+        lambda one: one.messages[0],
+        lambda one: asyncio.run(one.get_messages_for_request())[0],
+        lambda one: one.messages,
+    ],
+)
+def test_there_is_no_mark_while_somebody_may_change_a_message(read: Any) -> None:
+    """Only when nobody holds one any more there is one again, and it is another."""
+    one = long_talk()
+    before = asyncio.run(one.look_at_messages()).mark
+    held = read(one)
+    assert asyncio.run(one.look_at_messages()).mark is None
+    del held
+    after = asyncio.run(one.look_at_messages()).mark
+    assert after is not None
+    assert after is not before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one.clear(),
+        lambda one: one.set_messages([{"role": "user", "content": "a"}]),
+        lambda one: setattr(one, "messages", [{"role": "user", "content": "a", "metadata": {}}]),
+        lambda one: asyncio.run(one.compact("manual")),
+    ],
+)
+def test_another_conversation_has_another_mark(change: Any) -> None:
+    """Nothing that was seen of the last one holds for it."""
+    one = long_talk()
+    before = asyncio.run(one.look_at_messages()).mark
+    change(one)
+    after = asyncio.run(one.look_at_messages())
+    assert after.mark is not None
+    assert after.mark is not before
+    assert one.token_count() == sum(one._measure(message) for message in after)
+
+
+async def test_who_added_a_message_cannot_change_it_any_more() -> None:
+    """Neither its fields nor its blocks."""
+    one, block = context(), {"type": "text", "text": "a"}
+    given: dict[str, Any] = {"role": "user", "content": [block], "metadata": {"k": 1}}
+    one.add_message(given)
+    block["text"] = "b"
+    given["content"].append(block)
+    given["metadata"]["k"] = 2
+    [message] = one.get_messages()
+    assert (message["content"], message["metadata"]) == ([{"type": "text", "text": "a"}], {"k": 1})

@@ -165,3 +165,28 @@ async def test_what_the_context_says_is_what_is_sent() -> None:
         assert [one["content"] for one in harness.messages] == ["first", "one", "second", "two"]
     sent = [data["messages"] for _, data in heard.get_events("provider:request")]
     assert [[one["content"] for one in each] for each in sent] == [["first"], ["second"]]
+
+
+async def test_a_context_that_can_be_looked_at_is_not_copied() -> None:
+    """A long conversation is read as often as the model is asked."""
+    context = SimpleContext()
+    context.add_message("user", "a")
+    provider: Any = object()
+    first = await read_messages(context, provider)
+    context.add_message("user", "b")
+    assert await read_messages(context, provider) is first
+    assert [one["content"] for one in first] == ["a", "b"]
+
+
+async def test_a_subclass_that_says_what_to_send_is_asked() -> None:
+    """Its own method is never passed over."""
+
+    class Brief(SimpleContext):
+        async def get_messages_for_request(self, *args: Any, **more: Any) -> Any:
+            return (await super().get_messages_for_request(*args, **more))[-1:]
+
+    context = Brief()
+    context.add_message("user", "a")
+    context.add_message("user", "b")
+    provider: Any = object()
+    assert [one["content"] for one in await read_messages(context, provider)] == ["b"]

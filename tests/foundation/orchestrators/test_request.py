@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from amplifier_core.dispatch import Answer
+from amplifier_core.models import HookResult
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.registration import HookHandler
 from amplifier_core.testing import MockTool
-from amplifier_foundation.orchestrators.request import RequestBuilder
+from amplifier_foundation.orchestrators.request import RequestBuilder, choose_messages
+from tests.support.hooks import says
 from tests.support.sessions import SessionHarness
 
 
@@ -81,6 +86,77 @@ def test_a_message_that_stayed_is_not_validated_again() -> None:
     first = builder.build([message], []).messages[0]
     assert builder.build([message, dict(message)], []).messages[0] is first
     assert builder.build([dict(message)], []).messages[0] is not first
+
+
+def test_a_message_that_was_changed_in_place_is_sent_as_it_is_now() -> None:
+    """Whoever redacts a conversation where it stands is heeded by the next request."""
+    messages = [{"role": "user", "content": "secret"}, {"role": "user", "content": "more"}]
+    builder = RequestBuilder()
+    builder.build(messages, [])
+    messages[0]["content"] = "[redacted]"
+    assert [one.text for one in builder.build(messages, []).messages] == ["[redacted]", "more"]
+
+
+def test_a_request_that_somebody_keeps_stays_as_it_is() -> None:
+    """The next request has a list of its own then."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    kept = builder.build(messages, [])
+    held = builder.build(messages, []).messages
+    messages.append({"role": "user", "content": "b"})
+    longer = builder.build(messages, [])
+    assert [one.text for one in kept.messages] == ["Be brief.", "a"]
+    assert [one.text for one in held] == ["Be brief.", "a"]
+    assert [one.text for one in longer.messages] == ["Be brief.", "a", "b"]
+
+
+def test_a_request_that_nobody_keeps_is_not_copied() -> None:
+    """The list of a long conversation is built once, and then it grows."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    first = id(builder.build(messages, []).messages)
+    messages.append({"role": "user", "content": "b"})
+    request = builder.build(messages, [])
+    assert id(request.messages) == first
+    assert [one.text for one in request.messages] == ["Be brief.", "a", "b"]
+
+
+def test_what_a_provider_does_to_its_request_does_not_reach_the_next() -> None:
+    """Some take the instructions out of it."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    builder.build(messages, []).messages.pop(0)
+    assert [one.text for one in builder.build(messages, []).messages] == ["Be brief.", "a"]
+
+
+def test_a_conversation_that_became_shorter_is_sent_as_it_is() -> None:
+    """Nothing of the last request is left over."""
+    builder, messages = RequestBuilder(), [{"role": "user", "content": text} for text in "abc"]
+    builder.build(messages, [])
+    assert [one.text for one in builder.build(messages[1:], []).messages] == ["b", "c"]
+    assert builder.build([], []).messages == []
+
+
+def hooked(messages: list[dict[str, Any]], *answers: Answer) -> Outcome:
+    return Outcome(True, {"messages": messages}, answers=answers)
+
+
+def test_what_no_hook_has_changed_is_the_conversation_itself() -> None:
+    """Hooks judge a copy; the messages that were validated before are known by identity."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": "a", "count": 1}]
+    injects = Answer(HookHandler(says("inject_context")), HookResult(action="inject_context"))
+    for answers in ((), (injects,)):
+        assert choose_messages(hooked([dict(asked[0])], *answers), asked) is asked
+    assert choose_messages(hooked(asked), asked) is asked
+
+
+def test_what_a_hook_has_changed_is_sent_as_it_left_it() -> None:
+    """Even if it compares equal to what it was; and what it saw, if that was changed since."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": "a", "count": 1}]
+    left = [{**asked[0], "count": True}]
+    result = HookResult(action="modify", data={"messages": left})
+    changed = Answer(HookHandler(says("modify")), result, None, {"messages": left})
+    assert choose_messages(hooked(left, changed), asked) is left
+    judged = [dict(asked[0])]
+    asked[0]["content"] = "changed while the hooks looked at it"
+    assert choose_messages(hooked(judged), asked) is judged
 
 
 def test_a_message_that_no_model_takes_is_refused() -> None:

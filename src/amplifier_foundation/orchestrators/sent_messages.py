@@ -1,0 +1,44 @@
+"""The messages of a request, in a list that knows whether somebody has changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from amplifier_core.message_models import Message
+
+
+class SentMessages(list[Message]):
+    """What a provider gets; a copy of it is a plain list."""
+
+    __slots__ = ("changed",)
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        super().__init__(messages)
+        self.changed = False
+
+    def grow(self, messages: Iterable[Message]) -> None:
+        """Take in what is new, for the next request."""
+        list.extend(self, messages)
+
+    def __reduce_ex__(self, _protocol: Any) -> tuple[type[list[Message]], tuple[list[Message]]]:
+        return list, (list(self),)
+
+
+def _note_change(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def note(self: SentMessages, *args: Any, **options: Any) -> Any:
+        self.changed = True
+        return change(self, *args, **options)
+
+    return note
+
+
+for _name in (
+    "__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear", "extend", "insert",
+    "pop", "remove", "reverse", "sort",
+):  # fmt: skip
+    setattr(SentMessages, _name, _note_change(_name))
