@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from amplifier_audit.format.record import GENESIS, RECORD_DIGEST, VERSION
+from amplifier_audit.format.record import GENESIS, RECORD_DIGEST, TAIL, VERSION
 from amplifier_audit.format.tree import LEAF_DIGEST, Tree, fold
 
-# The tree grows when somebody asks for it or so many leaves wait for it, not with each line.
-LEAVES_AT_ONCE = 64
+_COVERED = b'%b%d,"time":"%b.%09dZ","mono":%d,%b,"body":%b,"prev":"%b"'
 _HASH = re.compile(r"[0-9a-f]{64}")
+
+Waiting = tuple[bytes, bytes, int, int]
+"""Source and body of a record, and when it came: in nanoseconds since 1970, and monotonic ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,78 +50,82 @@ class Head:
         return cls(size, last, frontier)
 
 
-class NanoClock:
-    """ISO 8601 in UTC with nanoseconds; the date is formatted once a second."""
-
-    __slots__ = ("_now", "_prefix", "_second")
-
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
-        self._now = now
-        self._second = -1
-        self._prefix = ""
-
-    def __call__(self) -> str:
-        second, fraction = divmod(self._now(), 1_000_000_000)
-        if second != self._second:
-            self._prefix = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-            self._second = second
-        return f"{self._prefix}.{fraction:09d}Z"
-
-
 class Chain:
     """Turns bodies into lines. Not locked: its owner sees to it that one call runs at a time."""
 
-    __slots__ = ("_clock", "_leaves", "_start", "_tree", "hash", "log", "size")
+    __slots__ = ("_hash", "_start", "_tree", "log", "size")
 
-    def __init__(self, log: str, head: Head | None = None, clock: NanoClock | None = None) -> None:
+    def __init__(self, log: str, head: Head | None = None) -> None:
         head = head or Head()
         self.log = log
-        self.hash = head.hash
         self.size = head.size
+        self._hash = head.hash.encode("ascii")
         self._tree = Tree(head.size, head.frontier)
-        self._leaves: list[bytes] = []
-        self._clock = clock or NanoClock()
         self._start = b'{"v":%d,"log":"%b","seq":' % (VERSION, log.encode("ascii"))
+
+    @property
+    def hash(self) -> str:
+        """The hash of the last record."""
+        return self._hash.decode("ascii")
 
     @property
     def tree(self) -> Tree:
         """The tree over all lines so far."""
-        self._grow_tree()
         return self._tree
 
     @property
     def head(self) -> Head:
         """The end of the log as it is now."""
-        return Head(self.size, self.hash, self.tree.frontier)
+        return Head(self.size, self.hash, self._tree.frontier)
 
     def extend(self, source: bytes, body: bytes) -> bytes:
-        """The line (with LF) of the next record, from `encode_source` and `encode_body`."""
-        covered = b'%b%d,"time":"%b","mono":%d,%b,"body":%b,"prev":"%b"' % (
-            self._start,
-            self.size,
-            self._clock().encode("ascii"),
-            time.monotonic_ns() // 1000,  # in nanoseconds it would pass 2^53 after 104 days
-            source,
-            body,
-            self.hash.encode("ascii"),
-        )
-        digest = RECORD_DIGEST.copy()
-        digest.update(covered)
-        self.hash = digest.hexdigest()
-        leaf = b'%b,"hash":"%b"}' % (covered, self.hash.encode("ascii"))
-        digest = LEAF_DIGEST.copy()
-        digest.update(leaf)
-        self._leaves.append(digest.digest())
-        self.size += 1
-        if len(self._leaves) == LEAVES_AT_ONCE:
-            self._grow_tree()
-        return leaf + b"\n"
+        """The line (with LF) of a record of now, from `encode_source` and `encode_body`."""
+        (line,) = self.extend_all([(source, body, time.time_ns(), time.monotonic_ns())])
+        return line
 
-    def _grow_tree(self) -> None:
-        push = self._tree.push
-        for leaf in self._leaves:
-            push(leaf)
-        self._leaves.clear()
+    def extend_all(self, records: Iterable[Waiting]) -> list[bytes]:
+        """The lines of the next records; each says when it came, in nanoseconds of both clocks."""
+        start, size, last = self._start, self.size, self._hash
+        begin_record, begin_leaf = RECORD_DIGEST.copy, LEAF_DIGEST.copy
+        lines: list[bytes] = []
+        leaves: list[bytes] = []
+        for source, body, moment, ticks in records:
+            second, fraction = divmod(moment, 1_000_000_000)
+            covered = _COVERED % (
+                start,
+                size,
+                _format_second(second),
+                fraction,
+                ticks // 1000,  # in nanoseconds it would pass 2^53 after 104 days
+                source,
+                body,
+                last,
+            )
+            digest = begin_record()
+            digest.update(covered)
+            last = digest.hexdigest().encode("ascii")
+            leaf = b'%b,"hash":"%b"}' % (covered, last)
+            digest = begin_leaf()
+            digest.update(leaf)
+            leaves.append(digest.digest())
+            lines.append(leaf + b"\n")
+            size += 1
+        self.size, self._hash = size, last
+        self._tree.extend(leaves)
+        return lines
+
+    def measure_line(self) -> int:
+        """How long the next line is without its source and its body."""
+        ticks = time.monotonic_ns() // 1000
+        empty = (self._start, self.size, _format_second(0), 0, ticks, b"", b"", self._hash)
+        return len(_COVERED % empty) + TAIL
+
+
+# Time may go back, but records of many seconds never wait together.
+@lru_cache(maxsize=4)
+def _format_second(second: int) -> bytes:
+    """ISO 8601, in UTC; it goes on with the fraction and a Z."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode("ascii")
 
 
 def make_log_id() -> str:

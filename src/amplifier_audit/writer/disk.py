@@ -13,7 +13,8 @@ from amplifier_audit.files.state import State, StateFile
 from amplifier_audit.files.value_store import ValueStore
 from amplifier_audit.format.checkpoint import Note
 from amplifier_audit.writer.held_file import HeldFile, TakenAway
-from amplifier_audit.writer.record_queue import Batch, NewSegment
+from amplifier_audit.writer.line_maker import NewSegment
+from amplifier_audit.writer.record_queue import Batch
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.segment import SegmentFile
 

@@ -19,7 +19,7 @@ from amplifier_audit.writer.waiters import Waiters
 
 
 class GroupCommit:
-    """The writer thread. `lock` guards the queue, `failure` and `closing`.
+    """The writer thread. `lock`, the queue's, guards adding to it, `failure` and `closing`.
 
     `taken` says that the failure is no fault of the disk: somebody took the files away.
 
@@ -35,7 +35,7 @@ class GroupCommit:
         settings: AuditSettings,
         on_failure: Callable[[str], None],
     ) -> None:
-        self.lock = threading.Lock()
+        self.lock = queue.lock
         self.durable = 0
         self.failure: str | None = None
         self.taken = False
@@ -72,8 +72,8 @@ class GroupCommit:
             if timed and self._queue.since_checkpoint:
                 self._queue.add_checkpoint()
             self._queue.rotate_if_new_day()
-            batch = self._queue.take()
-        # From here on without the lock: appending goes on while the disk works.
+        # From here on without the lock: appending goes on while lines are made and the disk works.
+        batch = self._queue.take()
         self._disk.write(batch)
         if not sync:
             return
@@ -109,8 +109,15 @@ class GroupCommit:
         try:
             self.flush(sync=due or bool(self.waiters) or self.closing, timed=due)
         except Exception as error:  # noqa: BLE001 - a thread that dies would leave all waiting
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            self._fail(reason, taken=isinstance(error, TakenAway))
+            self._fail(_name_reason(error), taken=isinstance(error, TakenAway))
+
+    def chain(self) -> None:
+        """Make the lines of what waits, and with them its checkpoints; others write them later."""
+        if self.failure is None and not self.closing:
+            try:
+                self._queue.chain()
+            except Exception as error:  # noqa: BLE001 - the records are lost with their lines
+                self._fail(_name_reason(error), taken=False)
 
     def find_loss(self) -> str | None:
         """Why the files are not there any more; whoever finds that out ends the log."""
@@ -129,3 +136,7 @@ class GroupCommit:
             self.failure, self.taken = reason, taken
         self._on_failure(reason)
         self.waiters.fail(f"The audit trail takes no records: {reason}")
+
+
+def _name_reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

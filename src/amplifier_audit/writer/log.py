@@ -1,6 +1,6 @@
 """The audit trail in files: one writer per directory, group commit on a thread of its own.
 
-`append` encodes, chains and queues; the thread writes, syncs, saves the acknowledged position and
+`append` encodes and queues; the thread chains, writes, syncs, saves the acknowledged position and
 only then releases whoever waits in `commit`. The first failed write or sync is final: from then on
 `append` and `commit` raise AuditUnavailable, until somebody opens the log again.
 """
@@ -19,7 +19,7 @@ from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.directory import AuditDirectory, raise_unavailable, write_file
 from amplifier_audit.files.value_store import StoredValue, ValueStore
 from amplifier_audit.format.checkpoint import Note, Signer
-from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.encoding import encode_body_now, encode_source
 from amplifier_audit.format.log_name import refuse_bad_log_name
 from amplifier_audit.writer.anchors import Anchor, AnchorRelay
 from amplifier_audit.writer.commitments import replace_sensitive
@@ -104,6 +104,7 @@ class AuditLog:
     @property
     def newest_checkpoint(self) -> Note | None:
         """The last checkpoint that was made, for keeping elsewhere."""
+        self._commits.chain()
         return self._queue.newest
 
     def append(
@@ -123,7 +124,7 @@ class AuditLog:
         values: list[StoredValue] = []
         if self._commits_to_values:
             body, values = replace_sensitive(body)
-        content = encode_body(body)
+        content = encode_body_now(body)
         commits, queue = self._commits, self._queue
         with commits.lock:
             waiting = queue.waiting_bytes
@@ -154,9 +155,10 @@ class AuditLog:
         """Make a checkpoint of everything so far, durably."""
         with self._commits.lock:
             self._refuse_if_unavailable()
-            note = self._queue.add_checkpoint()
+            due = self._queue.add_checkpoint()
         await self.commit()
-        return note
+        assert due.note is not None
+        return due.note
 
     def note_writer(self, body: Mapping[str, Any]) -> int:
         """Record for whom a separate writer goes on; nobody can append such a record."""

@@ -1,37 +1,38 @@
-"""The records that have their place in the chain and wait to be written.
+"""The records that have their sequence and wait to be chained and written.
 
-Whoever calls holds the log's lock: the order of the queue is the order of the chain.
+Adding only keeps a record, with its time, and decides by counts what else is due. So whoever adds
+one never waits for a hash: lines are made when they are taken, outside the lock for adding.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import time
+from time import monotonic_ns, time, time_ns
 from typing import Any
 
 from amplifier_audit.files.value_store import StoredValue
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import Note, Signer, make_note
+from amplifier_audit.format.chain import Head, Waiting
+from amplifier_audit.format.checkpoint import Note, Signer
 from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.writer.line_maker import (
+    DueCheckpoint,
+    DueOpening,
+    DueSegment,
+    Item,
+    LineMaker,
+    Work,
+)
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
-
-
-@dataclass(frozen=True, slots=True)
-class NewSegment:
-    """In the queue between the lines of one segment and the next; the seal covers the old one."""
-
-    number: int
-    seal: Note
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What is written at once, and the end of the chain after it."""
 
-    items: list[bytes | NewSegment]
+    items: list[Item]
     values: list[StoredValue]
     notes: list[Note]
     removed: list[int]
@@ -40,7 +41,10 @@ class Batch:
 
 
 class RecordQueue:
-    """Chains records, adds the ones by which the log speaks of itself, and hands out batches.
+    """Gives out sequences, adds the records by which the log speaks of itself, and makes batches.
+
+    Whoever adds holds `lock`: the order of the queue is the order of the chain. Whoever takes or
+    chains does not hold it, and any thread may; one at a time does.
 
     `size` is how many records there are, written or not; the next one has this sequence.
     """
@@ -53,127 +57,146 @@ class RecordQueue:
         list_segments: Callable[[], list[int]],
         name: str | None = None,
     ) -> None:
-        self._chain = Chain(opening.log, opening.head)
+        self.log = opening.log
+        self.lock = threading.Lock()
+        self._chaining = threading.Lock()
+        self._maker = LineMaker(opening, settings, signer, name)
+        self._line_bytes = self._maker.measure_line()
         self._settings = settings
-        self._signer = signer
-        self._name = name
+        self._segment_bytes = settings.segment_bytes
         self._list_segments = list_segments
-        self.size = self._last_checkpoint = opening.head.size
+        self.size = self._taken = opening.head.size
+        self._covered = opening.head.size
+        self._checkpoint_at = self._covered + settings.checkpoint_every
         self._segment = opening.segment
         self._segment_size = opening.offset
         self._day = find_today()
-        self._items: list[bytes | NewSegment] = []
+        self._run: list[Waiting] = []
+        self._work: list[Work] = [self._run]
         self._values: list[StoredValue] = []
-        self._notes: list[Note] = []
         self._removed: list[int] = []
-        self.newest: Note | None = None
         self.waiting_bytes = 0
 
     def __bool__(self) -> bool:
-        return bool(self._items)
+        return self.size > self._taken
 
     @property
-    def log(self) -> str:
-        """The id of the log."""
-        return self._chain.log
+    def newest(self) -> Note | None:
+        """The last checkpoint that was made."""
+        return self._maker.newest
 
     @property
     def since_checkpoint(self) -> int:
         """How many records no checkpoint covers yet."""
-        return self.size - self._last_checkpoint
+        return self.size - self._covered
 
     def add(
         self,
         source: bytes,
         body: bytes,
-        values: Iterable[StoredValue] = (),
+        values: Sequence[StoredValue] = (),
         *,
         checkpoint: bool = False,
     ) -> int:
-        """Chain a record and then what is due, a checkpoint or a new segment; its sequence."""
-        sequence = self._extend(source, body)
-        self._values += values
-        if checkpoint or self.size - self._last_checkpoint >= self._settings.checkpoint_every:
+        """Add a record and then what is due, a checkpoint or a new segment; its sequence.
+
+        The body is from `encode_body_now`.
+        """
+        sequence = self.size
+        self.size = sequence + 1
+        self._run.append((source, body, time_ns(), monotonic_ns()))
+        length = len(source) + len(body) + self._line_bytes
+        self.waiting_bytes += length
+        self._segment_size += length
+        if values:
+            self._values += values
+        if checkpoint or self.size >= self._checkpoint_at:
             self.add_checkpoint()
-        if self._segment_size > self._settings.segment_bytes:
+        if self._segment_size > self._segment_bytes:
             self._rotate()
         return sequence
 
     def add_own(self, type: str, body: Mapping[str, Any]) -> int:
-        """A record by which the log speaks of itself."""
-        return self._extend(encode_source(type, None, None, None, None, None), encode_body(body))
+        """A record by which the log speaks of itself; nothing else becomes due by it."""
+        source, text = encode_source(type, None, None, None, None, None), encode_body(body)
+        self._run.append((source, text, time_ns(), monotonic_ns()))
+        self._segment_size += len(source) + len(text) + self._line_bytes
+        self.size += 1
+        return self.size - 1
 
-    def add_checkpoint(self, type: str = "checkpoint") -> Note:
-        """A checkpoint of everything before it."""
-        note = self._make_note()
-        self.add_own(type, {"note": note.text})
-        self._last_checkpoint = self.size
-        self._notes.append(note)
-        self.newest = note
-        return note
+    def add_checkpoint(self, type: str = "checkpoint") -> DueCheckpoint:
+        """A checkpoint of everything before it; its note is there when it was chained."""
+        source = encode_source(type, None, None, None, None, None)
+        due = DueCheckpoint(source, time_ns(), monotonic_ns())
+        self._keep_place(due)
+        self.size += 1
+        self._covered = self.size
+        self._checkpoint_at = self.size + self._settings.checkpoint_every
+        return due
 
     def add_due_checkpoint(self) -> None:
         """A checkpoint, if enough records have come since the last."""
-        if self.since_checkpoint >= self._settings.checkpoint_every:
+        if self.size >= self._checkpoint_at:
             self.add_checkpoint()
 
     def add_opening(self) -> None:
         """The record that begins a segment, or goes on with one."""
-        body: dict[str, Any] = {
-            "name": self._name,
-            "segment": self._segment,
-            "process": os.getpid(),
-            "level": self._settings.level,
-            "values": self._settings.values,
-            "checkpoint_every": self._settings.checkpoint_every,
-            "key": self._signer.public if self._signer else None,
-        }
-        if self.size:
-            head = self._chain.head
-            body["previous"] = {**head.to_dict(), "root": head.compute_root().hex()}
-        self.add_own("log_opened", body)
+        source = encode_source("log_opened", None, None, None, None, None)
+        self._keep_place(DueOpening(source, time_ns(), monotonic_ns(), self._segment))
+        self.size += 1
 
     def rotate_if_new_day(self) -> None:
         """Begin a new segment, if this one is of another day."""
         if self._settings.daily and self._day != find_today():
             self._rotate()
 
+    def chain(self) -> None:
+        """Make the lines of everything that waits now; they wait on, to be taken."""
+        with self._chaining:
+            with self.lock:
+                work = self._give_work()
+            self._make(work)
+
     def take(self) -> Batch:
-        """Everything that waits; the queue is empty then."""
-        batch = Batch(
-            self._items,
-            self._values,
-            self._notes,
-            self._removed,
-            self._chain.head,
-            self.newest,
-        )
-        self._items, self._values, self._notes, self._removed = [], [], [], []
-        self.waiting_bytes = 0
-        return batch
+        """Everything that waits, chained; the queue is empty then."""
+        with self._chaining:
+            with self.lock:
+                work = self._give_work()
+                values, self._values = self._values, []
+                removed, self._removed = self._removed, []
+                self._taken, self.waiting_bytes = self.size, 0
+            self._make(work)
+            items, notes = self._maker.take()
+            return Batch(items, values, notes, removed, self._maker.head, self._maker.newest)
 
-    def _extend(self, source: bytes, body: bytes) -> int:
-        sequence = self.size
-        line = self._chain.extend(source, body)
-        self._items.append(line)
-        self.size = sequence + 1
-        self.waiting_bytes += len(line)
-        self._segment_size += len(line)
-        return sequence
+    def _give_work(self) -> tuple[list[Work], int, int]:
+        """What is to be chained; the segment that it ends in, and how long that was thought."""
+        work, self._run = self._work, []
+        self._work = [self._run]
+        return work, self._segment, self._segment_size
 
-    def _make_note(self) -> Note:
-        root = self._chain.tree.compute_root()
-        return make_note(self._chain.log, self.size, root, self._signer, self._name)
+    def _make(self, given: tuple[list[Work], int, int]) -> None:
+        work, segment, counted = given
+        self._maker.make(work)
+        size, line_bytes = self._maker.segment_size, self._maker.measure_line()
+        with self.lock:
+            self._line_bytes = line_bytes
+            # What was only counted about, and what the log added, is known now.
+            if self._segment == segment:
+                self._segment_size += size - counted
+
+    def _keep_place(self, due: Work) -> None:
+        self._run = []
+        self._work += [due, self._run]
 
     def _rotate(self) -> None:
         """Seal this segment and begin the next, in the order of the queue."""
         self.add_checkpoint("sealed")
-        # The note in the record cannot cover that record; the seal beside the segment does.
-        seal = self._make_note()
         self._segment += 1
         self._segment_size = 0
         self._day = find_today()
-        self._items.append(NewSegment(self._segment, seal))
+        # The note in the record cannot cover that record; the seal beside the segment does.
+        self._keep_place(DueSegment(self._segment))
         self.add_opening()
         surplus = self._list_surplus()
         for number in surplus:

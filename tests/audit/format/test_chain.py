@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.chain import Chain, Head, NanoClock, make_log_id
+from amplifier_audit.format.chain import Chain, Head, make_log_id
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import GENESIS, parse_record, read_claimed_hash
 from amplifier_audit.format.tree import EMPTY_ROOT, Tree, hash_leaf
@@ -79,33 +79,59 @@ def test_monotonic_time_never_goes_back_and_stays_exact_in_json() -> None:
     assert times[-1] < 2**53
 
 
-def test_the_time_of_a_record_is_what_the_clock_says() -> None:
-    """The clock can be given, and is asked once for each record."""
-    times = iter(["one", "two"])
-    chain = Chain("ab", clock=lambda: next(times))  # type: ignore[arg-type]
+def read_times(moments: list[int]) -> list[str]:
+    """The times of records that came at these moments, in nanoseconds since 1970."""
+    lines = Chain("ab").extend_all([(make_source(), b"{}", moment, 0) for moment in moments])
+    return [parse_record(line)["time"] for line in lines]
+
+
+def test_the_time_of_a_record_is_what_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked once for each record."""
+    times = iter([1_000_000_001, 2_000_000_000])
+    monkeypatch.setattr("amplifier_audit.format.chain.time.time_ns", lambda: next(times))
+    chain = Chain("ab")
     lines = [chain.extend(make_source(), encode_body({})) for _ in range(2)]
-    assert [parse_record(line)["time"] for line in lines] == ["one", "two"]
+    assert [parse_record(line)["time"] for line in lines] == [
+        "1970-01-01T00:00:01.000000001Z",
+        "1970-01-01T00:00:02.000000000Z",
+    ]
 
 
-def test_the_clock_has_nanoseconds_and_a_zone() -> None:
+def test_the_time_has_nanoseconds_and_a_zone() -> None:
     """Times are in UTC, with nine digits after the second."""
-    times = iter([1_000_000_001, 1_999_999_999, 2_000_000_000])
-    clock = NanoClock(lambda: next(times))
-    assert [clock(), clock(), clock()] == [
+    assert read_times([1_000_000_001, 1_999_999_999, 2_000_000_000]) == [
         "1970-01-01T00:00:01.000000001Z",
         "1970-01-01T00:00:01.999999999Z",
         "1970-01-01T00:00:02.000000000Z",
     ]
 
 
-@given(st.lists(st.integers(0, 4 * 10**18), min_size=1, max_size=5))
-def test_the_clock_is_right_whichever_way_time_goes(moments: list[int]) -> None:
-    """What it remembers of the last second never shows in another one."""
-    times = iter(moments)
-    clock = NanoClock(lambda: next(times))
-    for moment in moments:
+@given(st.lists(st.integers(0, 4 * 10**18), min_size=1, max_size=8))
+def test_the_time_is_right_whichever_way_time_goes(moments: list[int]) -> None:
+    """What is remembered of one second never shows in another one."""
+    for moment, told in zip(moments, read_times(moments), strict=True):
         whole = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment // 10**9)
-        assert clock() == f"{whole:%Y-%m-%dT%H:%M:%S}.{moment % 10**9:09d}Z"
+        assert told == f"{whole:%Y-%m-%dT%H:%M:%S}.{moment % 10**9:09d}Z"
+
+
+@given(st.lists(st.integers(0, 200), max_size=5))
+def test_records_are_chained_alike_one_by_one_and_many_at_once(counts: list[int]) -> None:
+    """How many come together does not show."""
+    many, single = Chain("ab"), Chain("ab")
+    moments = itertools.count(10**18, 10**8)
+    for count in counts:
+        records = [(make_source(), b'{"n":%d}' % n, next(moments), n) for n in range(count)]
+        lines = many.extend_all(records)
+        assert lines == [line for one in records for line in single.extend_all([one])]
+        assert many.head == single.head
+
+
+def test_an_empty_line_is_as_long_as_it_is_said_to_be() -> None:
+    """So that the size of a segment is known before its lines are made."""
+    chain = Chain("ab")
+    for _ in range(12):
+        expected = chain.measure_line()
+        assert len(chain.extend(b"", b"")) == expected
 
 
 def test_a_head_goes_on_where_the_chain_was() -> None:

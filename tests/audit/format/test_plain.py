@@ -62,14 +62,6 @@ VALUES = st.recursive(
 )
 
 
-def look(value: Any) -> bool:
-    """What `is_plain` says; a key that cannot be joined is a no."""
-    try:
-        return is_plain(value)
-    except TypeError:
-        return False
-
-
 def define_plain(value: Any) -> bool:
     """The same, as a person would write it down."""
     kind = type(value)
@@ -80,10 +72,12 @@ def define_plain(value: Any) -> bool:
     return kind in (str, int, float, bool, type(None))
 
 
-@given(VALUES)
-def test_a_value_is_plain_if_everything_in_it_is(value: Any) -> None:
-    """Exactly these types, at any level, as keys and as values."""
-    assert look({"value": value}) == define_plain(value)
+@given(VALUES, st.sampled_from([0, 20]))
+def test_a_value_is_plain_if_everything_in_it_is(value: Any, more: int) -> None:
+    """Exactly these types, at any level, as keys and as values; among many containers too."""
+    assert is_plain({"value": value, "more": [{"n": n} for n in range(more)]}) == define_plain(
+        value
+    )
 
 
 @given(VALUES, st.integers(10, 17))
@@ -91,7 +85,7 @@ def test_a_plain_value_is_one_that_the_walk_leaves_as_it_is(value: Any, depth: i
     """Also about as deep as the walk goes."""
     for _ in range(depth):
         value = {"d": value}
-    if look(value):
+    if is_plain(value):
         assert Walk(WIDE).simplify(value) == value
 
 
@@ -115,7 +109,7 @@ def test_a_container_that_contains_itself_is_not_plain() -> None:
     circle: dict[str, Any] = {}
     circle["circle"] = [circle, circle]
     assert not is_plain(circle)
-    assert not is_plain({"thing": Thing(), "module": pytest, "type": dict, "code": look})
+    assert not is_plain({"thing": Thing(), "module": pytest, "type": dict, "code": nest})
 
 
 def test_a_value_that_holds_the_same_container_very_often_is_not_plain() -> None:
@@ -133,6 +127,10 @@ def test_too_many_members_are_not_plain() -> None:
     assert is_plain({"a": many})
     assert not is_plain({**many, "more": 1})
     assert not is_plain({"a": {**many, "more": 1}})
+    assert not is_plain({"a": [0] * (WIDE.members + 1)})
+    assert is_plain({"a": [[0]] * WIDE.members})
+    assert not is_plain({"a": [[0]] * (WIDE.members + 1)})
+    assert not is_plain({"a": [[0, 0]] * (WIDE.members // 2 + 1)})
     wide: Any = {"a": [0] * (WIDE.members - 1)}
     for _ in range(9):
         wide = {"a": wide, **dict.fromkeys(map(str, range(WIDE.members - 1)))}
@@ -150,9 +148,15 @@ def test_a_key_is_short_each_by_itself(where: str) -> None:
 @pytest.mark.parametrize("key", [1, True, None, 1.5, (1,), b"k", Name("k"), Twin("k")])
 def test_a_key_that_is_not_exactly_a_text_is_not_plain(key: Any) -> None:
     """Two of them might be the same in JSON."""
-    for value in ({key: 1}, {"a": 1, key: 1}, {"a": [{"b": 1}, {key: 1}]}):
-        assert not look(value)
-    assert not look({Twin("k"): 1, Twin("k"): 2})
+    many = [{"a": 1}] * 20
+    for value in (
+        {key: 1},
+        {"a": 1, key: 1},
+        {"a": [{"b": 1}, {key: 1}]},
+        {"a": [*many, {key: 1}]},
+    ):
+        assert not is_plain(value)
+    assert not is_plain({Twin("k"): 1, Twin("k"): 2})
 
 
 def test_a_dict_that_had_another_key_may_be_walked_but_never_misread() -> None:
@@ -160,4 +164,4 @@ def test_a_dict_that_had_another_key_may_be_walked_but_never_misread() -> None:
     value: dict[Any, Any] = {"a": datetime(2026, 1, 1, tzinfo=UTC)}
     value[1] = 2
     del value[1]
-    assert not look(value)
+    assert not is_plain(value)

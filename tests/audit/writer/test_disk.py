@@ -80,10 +80,11 @@ def test_a_sync_hands_out_the_checkpoints_that_are_durable_now(
     second = queue.add_checkpoint()
     batch = queue.take()
     disk.write(batch)
-    assert disk.sync(batch) == [first, second]
+    assert disk.sync(batch) == [first.note, second.note]
     state = read_state(directory.state)
     assert state is not None
-    assert state.checkpoint == second.text
+    assert second.note is not None
+    assert state.checkpoint == second.note.text
     queue.add_own("recovered", {})
     batch = queue.take()
     disk.write(batch)

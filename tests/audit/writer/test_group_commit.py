@@ -113,12 +113,12 @@ def test_anchors_learn_of_a_checkpoint_only_when_it_is_durable(
     """One that knows more than the disk would turn a crash into tampering."""
     setup = Setup(tmp_path)
     setup.add()
-    note = setup.queue.add_checkpoint()
+    due = setup.queue.add_checkpoint()
     setup.commits.flush(sync=False)
     setup.commits.start()
     assert setup.anchored == []
     assert setup.commits.stop()
-    assert setup.anchored == [note]
+    assert setup.anchored == [due.note]
 
 
 def test_stopping_waits_until_the_anchors_have_everything(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.value_store import ValueStore
+from amplifier_audit.keys.signing import Ed25519Signer
 from amplifier_audit.reader.inclusion import find_newest_checkpoint
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.values import reveal
@@ -101,6 +102,71 @@ async def test_a_checkpoint_can_be_asked_for(tmp_path: Path) -> None:
     assert note.is_signed_by(VERIFIER)
     assert log.newest_checkpoint == find_newest_checkpoint(open_log(tmp_path)) == note
     await log.close()
+
+
+async def test_the_newest_checkpoint_is_known_as_soon_as_it_is_due(tmp_path: Path) -> None:
+    """Whoever asks for it does not have to wait for the writer's next turn."""
+    log = await AuditLog.open(tmp_path, AuditSettings(gather_seconds=60), signer=SIGNER)
+    sequence = log.append("session_ended", {})
+    note = log.newest_checkpoint
+    assert note is not None
+    assert note.checkpoint.size == sequence + 1
+    assert note.is_signed_by(VERIFIER)
+    await log.close()
+    assert {"note": note.text} in read_bodies(tmp_path, "checkpoint")
+    assert verify(tmp_path, key=VERIFIER, anchors=[note]).verdict == "proven"
+
+
+class FailingSigner(Ed25519Signer):
+    """One whose key is taken away in the end."""
+
+    def sign(self, message: bytes) -> bytes:
+        if message.split(b"\n")[1] != b"1":
+            raise RuntimeError("the key is gone")
+        return super().sign(message)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_a_checkpoint_that_cannot_be_signed_ends_the_log(tmp_path: Path, asked: bool) -> None:
+    """Whoever finds out: nothing that comes after it could be verified."""
+    log = await AuditLog.open(tmp_path, FAST, signer=FailingSigner(bytes(range(32))))
+    before = log.newest_checkpoint
+    sequence = log.append("session_ended", {})
+    if asked:
+        assert log.newest_checkpoint == before
+    with pytest.raises(AuditUnavailable, match="the key is gone"):
+        await log.commit(sequence)
+    assert log.failure == "the key is gone"
+    assert (log.durable, log.newest_checkpoint) == (2, before)
+    with pytest.raises(AuditUnavailable, match="the key is gone"):
+        log.append("dispatch", {})
+    await log.close()
+
+
+async def test_a_body_is_recorded_as_it_was_when_it_was_appended(tmp_path: Path) -> None:
+    """Lines are made later; what a caller changes meanwhile does not show in them."""
+    log = await AuditLog.open(tmp_path, AuditSettings(gather_seconds=60))
+    bodies = [{"n": [number, "é", float("nan")]} for number in range(5)]
+    for body in bodies:
+        log.append("dispatch", body)
+        body["n"].clear()
+    await log.close()
+    expected = [{"n": [number, "é", {"$float": "nan"}]} for number in range(5)]
+    assert read_bodies(tmp_path, "dispatch") == expected
+
+
+async def test_a_record_has_the_time_at_which_it_was_appended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not the one at which it was written."""
+    log = await AuditLog.open(tmp_path, AuditSettings(gather_seconds=60))
+    with monkeypatch.context() as clock:
+        clock.setattr(record_queue, "time_ns", lambda: 1_000_000_007)
+        clock.setattr(record_queue, "monotonic_ns", lambda: 5_000)
+        sequence = log.append("dispatch", {})
+    await log.close()
+    (record,) = (r for r in read_records(open_log(tmp_path)) if r["seq"] == sequence)
+    assert (record["time"], record["mono"]) == ("1970-01-01T00:00:01.000000007Z", 5)
 
 
 async def test_appending_from_many_threads_keeps_one_chain(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import Record, parse_record
 from amplifier_audit.writer import record_queue
 from amplifier_audit.writer.commitments import commit_to
-from amplifier_audit.writer.record_queue import NewSegment, RecordQueue
+from amplifier_audit.writer.line_maker import NewSegment
+from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.support import (
@@ -87,10 +88,13 @@ def test_a_checkpoint_covers_everything_before_it() -> None:
     queue = make_queue(signer=SIGNER)
     add(queue, 4)
     assert queue.since_checkpoint == 4
-    note = queue.add_checkpoint()
-    assert (note.checkpoint.size, queue.since_checkpoint) == (4, 0)
-    assert note.is_signed_by(VERIFIER)
+    due = queue.add_checkpoint()
+    assert queue.since_checkpoint == 0
     batch = queue.take()
+    note = due.note
+    assert note is not None
+    assert note.checkpoint.size == 4
+    assert note.is_signed_by(VERIFIER)
     assert (batch.notes, batch.newest, queue.newest) == ([note], note, note)
     assert read_records(batch.items)[-1]["body"] == {"note": note.text}
     assert queue.take().notes == []
@@ -100,9 +104,9 @@ def test_a_checkpoint_covers_everything_before_it() -> None:
 def test_a_checkpoint_is_due_after_so_many_records() -> None:
     """Not one before, and then counting begins anew."""
     queue = make_queue(AuditSettings(checkpoint_every=3))
-    for expected in (0, 0, 1, 1, 1, 2):
+    for expected in (0, 0, 1, 0, 0, 1):
         add(queue)
-        types = [record["type"] for record in read_records(queue._items)]
+        types = [record["type"] for record in read_records(queue.take().items)]
         assert types.count("checkpoint") == expected
 
 
@@ -151,9 +155,10 @@ def test_a_log_that_is_continued_repeats_its_end() -> None:
 def test_a_full_segment_is_sealed_and_the_next_begins() -> None:
     """The seal beside it covers the record `sealed` too, which the note inside it cannot."""
     queue = make_queue(AuditSettings(segment_bytes=2000))
-    while not any(isinstance(item, NewSegment) for item in queue._items):
+    items: list[bytes | NewSegment] = []
+    while not any(isinstance(item, NewSegment) for item in items):
         add(queue)
-    items = queue.take().items
+        items += queue.take().items
     (place,) = (n for n, item in enumerate(items) if isinstance(item, NewSegment))
     new = items[place]
     assert isinstance(new, NewSegment)
