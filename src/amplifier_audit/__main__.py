@@ -16,6 +16,7 @@ from amplifier_audit.files.log_files import open_remains
 from amplifier_audit.format.log_name import name_log
 from amplifier_audit.keys.verifying import load_verifier
 from amplifier_audit.reader.anchor_files import read_anchors
+from amplifier_audit.reader.bulk.side_by_side import choose_jobs
 from amplifier_audit.reader.position import load_position, save_position
 from amplifier_audit.reader.report import Report, find_exit_code
 from amplifier_audit.reader.report_text import describe_report, report_to_dict
@@ -63,11 +64,18 @@ def _verify(options: argparse.Namespace) -> Report:
         anchors=[*read_anchors(options.anchor, log, name), *read_witnesses(witnesses, log, name)],
         key=load_verifier(options.key) if options.key else None,
         since=load_position(options.since) if options.since else None,
+        jobs=choose_jobs(log, options.jobs),
     )
     report = run.run()
     if options.save and run.end and report.verdict != "tampered":
         save_position(options.save, run.end)
     return report
+
+
+def _parse_jobs(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _make_parser() -> argparse.ArgumentParser:
@@ -106,6 +114,12 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("--since", metavar="FILE", help="go on from a position that --save wrote")
     verify.add_argument("--save", metavar="FILE", help="write the verified position to this file")
+    verify.add_argument(
+        "--jobs",
+        type=_parse_jobs,
+        metavar="N",
+        help="segments to verify at a time; by default one for each core, and 1 for a small log",
+    )
     verify.add_argument("--json", action="store_true", help="JSON instead of text")
     return parser
 

@@ -13,6 +13,7 @@ import pytest
 from amplifier_audit.__main__ import main
 from amplifier_audit.reader.position import load_position
 from amplifier_audit.writer.anchors import anchor_to_file
+from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.support import FAST, OTHER, SIGNER, first_segment, write_log
 
 
@@ -147,3 +148,26 @@ def test_a_reader_that_has_gone_is_no_error(log: Path) -> None:
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (3, b"")
+
+
+async def test_several_segments_go_at_a_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many as are wanted; the verdict is the same."""
+    await write_log(tmp_path / "log", 40, AuditSettings(segment_bytes=4000), signer=SIGNER)
+    told = []
+    for jobs in ("1", "3"):
+        assert run(tmp_path / "log", "--key", SIGNER.public, "--jobs", jobs) == 3
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "x", "1.5", "\u0662"])
+def test_what_is_no_number_of_jobs_is_refused(
+    log: Path, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a word about it."""
+    with pytest.raises(SystemExit) as ended:
+        run(log, f"--jobs={jobs}")
+    assert ended.value.code == 2
+    assert "a number from 1 on" in capsys.readouterr().err

@@ -10,6 +10,7 @@ a label and the exact bytes of the line up to the comma before `"hash"`.
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
 from amplifier_audit.errors import MalformedRecord
@@ -29,6 +30,11 @@ TAIL = len(',"hash":""}\n') + 64
 _INNER = MEMBERS[3:-2]
 
 Record = dict[str, Any]
+
+
+def make_line_start(log: str) -> bytes:
+    """How every line of a log begins, up to its sequence."""
+    return b'{"v":%d,"log":%b,"seq":' % (VERSION, json.dumps(log).encode("ascii"))
 
 
 def hash_record(covered: bytes) -> str:

@@ -24,7 +24,12 @@ class Ed25519Verifier:
         refuse_bad_name(name)
         self.name = name
         self.key_id = make_key_id(name, raw)
+        self._raw = raw
         self._verify = _make_check(raw)
+
+    def __reduce__(self) -> tuple[type[Ed25519Verifier], tuple[str, bytes]]:
+        """Sent to another process, it makes its check there."""
+        return type(self), (self.name, self._raw)
 
     @classmethod
     def from_text(cls, text: str) -> Ed25519Verifier:

@@ -48,6 +48,16 @@ class Claims:
         if isinstance(segment, int):
             self._removals.append((sequence, segment))
 
+    def add_later(self, later: Claims) -> None:
+        """What the records behind these say."""
+        self.recoveries += later.recoveries
+        self.first_session = self.first_session or later.first_session
+        for name, sequence in later._names.items():
+            self.add_name(sequence, name)
+        self._removals += later._removals
+        if self._signs_removals is None:
+            self._signs_removals = later._signs_removals
+
     def find_name(self, before: int | None) -> str | None:
         """Whose log it is, as far as that is proven."""
         return next((name for name, at in self._names.items() if _lies_before(at, before)), None)

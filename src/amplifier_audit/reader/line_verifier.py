@@ -6,7 +6,6 @@ elsewhere, proves that it is the same log and that nothing is missing before tha
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +17,9 @@ from amplifier_audit.format.checkpoint import ORIGIN, Note, SignatureVerifier, p
 from amplifier_audit.format.limits import RECORD_LIMIT
 from amplifier_audit.format.record import (
     TAIL,
-    VERSION,
     Record,
     hash_record,
+    make_line_start,
     parse_inner,
     parse_record,
 )
@@ -56,7 +55,7 @@ class LineVerifier:
 
     def __post_init__(self) -> None:
         if self.log is not None:
-            self.line_start = _make_line_start(self.log)
+            self.line_start = make_line_start(self.log)
         self.tree = Tree(self.start.size, self.start.frontier)
         self.hash = self.start.hash
         self._waiting = sorted(self.anchors, key=lambda note: -note.checkpoint.size)
@@ -144,6 +143,21 @@ class LineVerifier:
         if self.key:
             self.unsigned.records += len(leaves)
 
+    def join(self, later: LineVerifier) -> None:
+        """Be where another verifier is, that began where this one is and found all right."""
+        self.log, self.line_start = later.log, later.line_start
+        self.tree, self.hash, self.unsigned = later.tree, later.hash, later.unsigned
+        self.checkpoints += later.checkpoints
+        self.signed += later.signed
+        for name in ("last_checkpoint", "proven_to", "signed_to"):
+            if (found := getattr(later, name)) is not None:
+                setattr(self, name, found)
+        self._covered = max(self._covered, later._covered)
+        self.broken = self.broken or later.broken
+        self.claims.add_later(later.claims)
+        while self._waiting and self._waiting[-1].checkpoint.size <= self.size:
+            self._waiting.pop()
+
     def finish(self, *, torn: Finding | None = None, failed: bool = False) -> Report:
         """The verdict, when there are no more lines; `failed`: the writer gave up at their end."""
         finding = self.broken or self._describe_missing_signature() or self._describe_cut()
@@ -205,7 +219,7 @@ class LineVerifier:
         if self.log is not None:
             self._refuse("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
         self.log = log
-        self.line_start = _make_line_start(log)
+        self.line_start = make_line_start(log)
         for note in self._waiting:
             self._check_anchor(note)
 
@@ -236,10 +250,8 @@ class LineVerifier:
         self.claims.add_removal(self.size, body.get("segment"))
 
     def _on_broken(self, body: dict[str, Any]) -> None:
-        why = body.get("why")
-        self.broken = self.broken or Finding(
-            "broken", self.size, f"the writer found the log damaged: {why}"
-        )
+        message = f"the writer found the log damaged: {body.get('why')}"
+        self.broken = self.broken or Finding("broken", self.size, message)
 
     def _check_anchor(self, note: Note) -> None:
         if self.log is not None and note.checkpoint.origin != f"{ORIGIN}{self.log}":
@@ -256,10 +268,8 @@ class LineVerifier:
 
     def _skip_anchors_before_start(self) -> None:
         while self._waiting and self._waiting[-1].checkpoint.size < self.start.size:
-            note = self._waiting.pop()
-            self.notes.append(
-                f"anchor at {note.checkpoint.size} not checked: the reading began later"
-            )
+            size = self._waiting.pop().checkpoint.size
+            self.notes.append(f"anchor at {size} not checked: the reading began later")
 
     def _check_due_anchors(self) -> None:
         while self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
@@ -288,8 +298,3 @@ _OWN_RECORDS = {
     "broken": LineVerifier._on_broken,
     "segment_removed": LineVerifier._on_removed,
 }
-
-
-def _make_line_start(log: str) -> bytes:
-    """How every line of a log begins, up to its sequence."""
-    return b'{"v":%d,"log":%b,"seq":' % (VERSION, json.dumps(log).encode("ascii"))

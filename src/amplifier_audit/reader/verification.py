@@ -23,10 +23,16 @@ from amplifier_audit.format.log_name import name_log
 from amplifier_audit.format.record import Record
 from amplifier_audit.reader.anchor_files import split_anchors
 from amplifier_audit.reader.bulk.segment_feed import Contradiction, SegmentFeed
+from amplifier_audit.reader.bulk.segment_task import VerifiedSegment, list_tasks
 from amplifier_audit.reader.bulk.shapes import Shapes
 from amplifier_audit.reader.claims import ANCHORED
 from amplifier_audit.reader.identity import Identity
 from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.reader.missing import (
+    find_earlier_log,
+    find_unproven_removal,
+    find_unrecorded_removal,
+)
 from amplifier_audit.reader.report import Finding, Mismatch, Report
 
 Progress = Callable[[int], None]
@@ -36,7 +42,7 @@ _NO_CRASH = frozenset({"signature", "unsigned", "fork", "checkpoint"})
 
 @dataclass(slots=True)
 class LogVerification:
-    """One run over the lines of a log; `name` says whose it must be."""
+    """One run over a log; `name` says whose it must be, `jobs` how many segments go at a time."""
 
     log: LogFiles
     anchors: Sequence[Note] = ()
@@ -44,6 +50,7 @@ class LogVerification:
     since: State | None = None
     progress: Progress | None = None
     name: str | None = None
+    jobs: int = 1
     end: State | None = None
     _missing: int = 0
     _done: int = 0
@@ -73,10 +80,28 @@ class LogVerification:
             verifier = self._make_verifier()
         except Mismatch as mismatch:
             return self._report_damage(LineVerifier(), mismatch.finding, self.log.paths[0], 0)
+        ahead = self._verify_side_by_side(verifier) if self.jobs > 1 else {}
         for index, path in enumerate(self.log.paths):
+            if self._join(verifier, index, ahead.get(index)):
+                continue
             if (report := self._verify_segment(verifier, index, path)) is not None:
                 return report
         return self._finish(verifier, None)
+
+    def _verify_side_by_side(self, verifier: LineVerifier) -> dict[int, VerifiedSegment]:
+        # Only here: it is for large logs, and takes longest to import.
+        from amplifier_audit.reader.bulk.side_by_side import verify_side_by_side
+
+        tasks = list_tasks(verifier, self.log.paths, self._start, self._acknowledged)
+        return verify_side_by_side(tasks, self.jobs, self.progress)
+
+    def _join(self, verifier: LineVerifier, index: int, found: VerifiedSegment | None) -> bool:
+        """Whether a segment was verified ahead, and goes on where those before it have ended."""
+        if found is None or not found.join(verifier):
+            return False
+        self._done += found.end - found.task.offset
+        self._remember(verifier, index, found.end)
+        return True
 
     def _report_gone(self) -> Report:
         """Something is there that only a writer leaves, and not one segment."""
@@ -140,7 +165,7 @@ class LogVerification:
 
     def _verify_segment(self, verifier: LineVerifier, index: int, path: Path) -> Report | None:
         """Feed one segment; a report if something in it is wrong."""
-        start = self.since.offset if self.since and index == 0 else 0
+        start = 0 if index else self._start
         if path.stat().st_size < start:
             finding = Finding("cut below anchor", verifier.size, "cut below the saved position")
             return self._report_damage(verifier, finding, path, path.stat().st_size)
@@ -157,6 +182,11 @@ class LogVerification:
         self._done += feed.end - start
         self._remember(verifier, index, feed.end)
         return None
+
+    @property
+    def _start(self) -> int:
+        """The byte of the first segment where the reading begins."""
+        return self.since.offset if self.since else 0
 
     @property
     def _acknowledged(self) -> Head | None:
@@ -211,7 +241,7 @@ class LogVerification:
             finding = Finding("cut below anchor", verifier.size, message)
             return self._report_damage(verifier, finding, last, last.stat().st_size)
         claims, position = verifier.claims, verifier.position
-        wrong = self._find_unrecorded_removal(verifier)
+        wrong = find_unrecorded_removal(verifier, self._missing)
         if wrong := wrong or self._identity.find_stranger(claims, position):
             return verifier.report("tampered", wrong)
         report = verifier.finish(torn=torn, failed=self._failure is not None)
@@ -221,8 +251,8 @@ class LogVerification:
         """Nothing contradicts the log, but it is not what the anchors and its name promise."""
         doubt = (
             self._identity.find_doubt(verifier.claims, verifier.position)
-            or self._find_unproven_removal(verifier)
-            or self._find_earlier_log()
+            or find_unproven_removal(verifier, self._missing)
+            or find_earlier_log(self._earlier)
         )
         if report.verdict == "proven" and report.name is None:
             session = verifier.claims.find_session(verifier.position)
@@ -232,32 +262,6 @@ class LogVerification:
         verdict = "consistent" if report.verdict == "proven" else report.verdict
         notes = (*report.notes, report.finding.message) if report.finding else report.notes
         return replace(report, verdict=verdict, finding=doubt, notes=notes)
-
-    def _find_unrecorded_removal(self, verifier: LineVerifier) -> Finding | None:
-        claims, position = verifier.claims, verifier.position
-        signed = self.key is not None and claims.signs_removals(position)
-        if self._missing <= claims.find_removed_to(position if signed else None) + 1:
-            return None
-        message = f"no record says that segment {self._missing - 1:08d} was to be removed"
-        return Finding("missing segment", 0, f"no signed{message[2:]}" if signed else message)
-
-    def _find_unproven_removal(self, verifier: LineVerifier) -> Finding | None:
-        """Only records behind the proven position say so; anybody may have appended them."""
-        if self._missing <= verifier.claims.find_removed_to(verifier.position) + 1:
-            return None
-        message = f"no proven record says that segment {self._missing - 1:08d} was to be removed"
-        return Finding("missing segment", 0, message)
-
-    def _find_earlier_log(self) -> Finding | None:
-        """The anchors know a log of the same name that is not here."""
-        if not self._earlier:
-            return None
-        last = max((note.checkpoint for note in self._earlier), key=lambda one: one.size)
-        message = (
-            f"the anchors know another log of {last.name!r}, {last.log[:64]!r} with {last.size} "
-            "records, which is not here"
-        )
-        return Finding("missing segment", 0, message)
 
 
 def _describe_nameless(session: str | None) -> str:
@@ -272,8 +276,12 @@ def verify(
     key: SignatureVerifier | None = None,
     progress: Progress | None = None,
     session: str | None = None,
+    jobs: int = 1,
 ) -> Report:
-    """Verify a whole log; with `session`, it must be the trail of that session."""
+    """Verify a whole log; with `session`, it must be the trail of that session.
+
+    `jobs` says how many of its segments are verified at a time, each by a process of its own.
+    """
     name = None if session is None else name_log(session)
     log = open_remains(path)
-    return LogVerification(log, anchors, key, progress=progress, name=name).run()
+    return LogVerification(log, anchors, key, progress=progress, name=name, jobs=jobs).run()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import MalformedRecord
+from amplifier_audit.format.chain import Chain
 from amplifier_audit.format.limits import RECORD_LIMIT
 from amplifier_audit.format.record import (
     GENESIS,
@@ -17,11 +18,12 @@ from amplifier_audit.format.record import (
     MEMBERS,
     TAIL,
     hash_record,
+    make_line_start,
     parse_inner,
     parse_record,
     read_claimed_hash,
 )
-from tests.audit.support import LineCollector, make_lines
+from tests.audit.support import LineCollector, make_lines, make_source
 
 
 def make_line(**changes: object) -> bytes:
@@ -170,3 +172,11 @@ def test_inner_members_that_are_not_all_there_are_refused(content: bytes) -> Non
     """Nor can anything be slipped in between the known ends of a line."""
     with pytest.raises(MalformedRecord):
         parse_inner(content)
+
+
+@pytest.mark.parametrize("log", ["a" * 32, 'a "quoted" \\ name', "h\u00e9llo"])
+def test_every_line_of_a_log_begins_alike(log: str) -> None:
+    """As its writer begins them, if its name is plain."""
+    assert make_line_start(log) == f'{{"v":1,"log":{json.dumps(log)},"seq":'.encode("ascii")
+    if log.isalnum() and log.isascii():
+        assert Chain(log).extend(make_source(), b"{}").startswith(make_line_start(log) + b"0,")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 
@@ -80,3 +81,11 @@ def test_a_name_that_no_signature_line_can_have_is_refused(name: str) -> None:
     """Such a key could never match."""
     with pytest.raises(BadKey):
         Ed25519Verifier(name, bytes(32))
+
+
+def test_a_key_can_be_sent_to_another_process(verifier: Ed25519Verifier) -> None:
+    """Which verifies a part of a log with it."""
+    sent = pickle.loads(pickle.dumps(verifier))
+    assert (sent.name, sent.key_id) == (verifier.name, verifier.key_id)
+    assert sent.verify(b"message", SIGNER.sign(b"message"))
+    assert not sent.verify(b"message", OTHER.sign(b"message"))

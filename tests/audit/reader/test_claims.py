@@ -61,3 +61,26 @@ def test_writers_that_know_names_sign_removals() -> None:
     assert not old.signs_removals(None)
     assert (new.signs_removals(5), new.signs_removals(4)) == (True, False)
     assert (new.find_name(None), old.find_name(None)) == ("ann", None)
+
+
+def test_the_claims_of_later_records_are_added_as_if_they_were_read_now() -> None:
+    """Wherever the records are divided."""
+
+    def claim(claims: Claims, part: range) -> Claims:
+        for n in part:
+            claims.add_session(n, f"session-{n}" if n > 3 else None)
+            if n % 4 == 0:
+                claims.add_opening(n, {"name": "ann"} if n > 4 else {})
+            if n % 4 == 1:
+                claims.add_removal(n, n)
+                claims.recoveries.append(n)
+            if n % 4 == 2:
+                claims.add_name(n, "bob" if n > 12 else "ann")
+        return claims
+
+    whole = claim(Claims(), range(20))
+    for border in range(21):
+        parts = claim(Claims(), range(border))
+        parts.add_later(claim(Claims(), range(border, 20)))
+        assert parts == whole
+        assert parts.describe_conflict() == whole.describe_conflict()

@@ -34,6 +34,11 @@ from amplifier_apps.cli.commands.audit.options import (
 @click.option("--complete", is_flag=True, help="Exit code 3 instead of 0 if the end is not proven.")
 @click.option("--since", help="Continue from a position that --save wrote.")
 @click.option("--save", help="Write the verified position to this file.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Segments to verify at a time; by default one for each core, and 1 for a small log.",
+)
 @AS_JSON
 @report_errors
 def verify(
@@ -45,6 +50,7 @@ def verify(
     complete: bool,
     since: str | None,
     save: str | None,
+    jobs: int | None,
     as_json: bool,
 ) -> None:
     """Check every record and say exactly what it proves.
@@ -56,6 +62,7 @@ def verify(
     from amplifier_audit.files.log_files import open_remains
     from amplifier_audit.format.log_name import name_log
     from amplifier_audit.reader.anchor_files import read_anchors
+    from amplifier_audit.reader.bulk.side_by_side import choose_jobs
     from amplifier_audit.reader.position import load_position, save_position
     from amplifier_audit.reader.report import find_exit_code
     from amplifier_audit.reader.report_text import describe_report, report_to_dict
@@ -73,6 +80,7 @@ def verify(
         anchors=[*read_anchors(anchors, files, name), *read_witnesses(asked, files, name)],
         key=load_verifier(key) if key else None,
         since=load_position(since) if since else None,
+        jobs=choose_jobs(files, jobs),
     )
     with show_progress("Verifying", files.size) as progress:
         run.progress = progress.update

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,13 @@ def test_a_writer_that_gave_up_is_reported(log: Path) -> None:
     done = verify(log)
     assert done.code == 4
     assert "the writer gave up: 00000000.jsonl is gone" in done.stdout
+
+
+async def test_several_segments_go_at_a_time(tmp_path: Path) -> None:
+    """As many as are wanted; the verdict is the same."""
+    path = tmp_path / "rotated"
+    await write_log(path, 40, replace(FAST, segment_bytes=4000), signer=SIGNER)
+    one, three = (verify(path, "--key", SIGNER.public, "--jobs", jobs) for jobs in (1, 3))
+    assert (three.code, three.stdout) == (one.code, one.stdout)
+    assert one.code == 3
+    assert verify(path, "--jobs", 0).code == 2
