@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
+import types
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -54,6 +58,119 @@ def test_what_takes_something_else_is_said() -> None:
     )
     with pytest.raises(TypeError, match="must be callable, got 'text'"):
         find_misfit("text")
+
+
+PARAMETERS = [
+    "", "a", "a, b", "a, b, c", "a, b, c, d", "a, b, /", "a, b, /, c", "a, b, c, /", "a=1",
+    "a, b=1", "a, b, c=1", "a, b, c=1, d=2", "a=1, b=2, c=3, d=4", "a, b, c, /, d=1", "*rest",
+    "a, *rest", "a, b, *rest", "a, b, c, *rest", "a, b, c=1, *rest", "**more", "a, b, **more",
+    "a, b, c=1, **more", "*rest, **more", "a, b, *, c", "a, b, *, c=1", "a, b, *, c, d=1",
+    "*, a, b", "*, a=1", "a, b, *rest, c", "a, b, *rest, c=1", "a, b, c, *, d=1", "a, /, b, *, c=1",
+]  # fmt: skip
+NAMED: list[dict[str, int]] = [{}, {"a": 1}, {"b": 1}, {"c": 1}, {"c": 1, "d": 2}, {"x": 1}]
+
+
+def _list_shapes(parameters: str) -> Iterator[Any]:
+    """Everything that can be called with these parameters and reads in its own way."""
+    made: dict[str, Any] = {}
+    exec(f"def function({parameters}): pass", made)
+    function = made["function"]
+    yield function
+    for placed, named in itertools.product(((), (1,), (1, 2)), NAMED):
+        yield functools.partial(function, *placed, **named)
+        yield functools.partial(functools.partial(function, *placed), **named)
+    kinds = {"plain": function, "static": staticmethod(function), "class": classmethod(function)}
+    for kind in kinds.values():
+        owner: Any = type("Owner", (), {"method": kind, "__call__": kind})
+        yield owner().method
+        yield owner.method
+        yield owner()
+        yield functools.partial(owner().method, 1)
+        yield functools.partial(owner(), c=1)
+    yield functools.wraps(function)(lambda *args, **more: None)
+    yield functools.wraps(function)(lambda event: None)
+    yield functools.wraps(functools.wraps(function)(lambda: None))(lambda *both: None)
+    yield functools.wraps(function)(functools.partial(lambda event: None))
+    yield types.MethodType(functools.wraps(function)(lambda *args: None), 1)
+    yield types.MethodType(functools.partial(function), 1)
+    yield types.MethodType(types.MethodType(function, 1), 2)
+    owner = type("Owner", (), {"method": functools.partialmethod(function, 1)})
+    yield owner().method
+    yield functools.lru_cache(function)
+    tells = type("Tells", (), {"__call__": lambda self, event, data: None})()
+    tells.__signature__ = inspect.signature(function)
+    yield tells
+    wraps = type("Wraps", (), {"__call__": lambda self, event, data: None})()
+    wraps.__wrapped__ = function
+    yield wraps
+    looks = type("Looks", (), {"__call__": lambda self, event, data: None})()
+    vars(looks).update({name: getattr(function, name) for name in _FUNCTION_FACE})
+    yield looks
+    told: Any = functools.wraps(function)(lambda *args: None)
+    told.__signature__ = inspect.signature(lambda event, data: None)
+    yield told
+    yield type("Class", (), {"__init__": function})
+    yield type("Meta", (type,), {"__call__": function})("Class", (), {})
+
+
+_FUNCTION_FACE = ("__name__", "__code__", "__defaults__", "__kwdefaults__", "__annotations__")
+
+
+def _find_misfit_by_signature(handler: Any) -> str | None:
+    try:
+        signature = inspect.signature(handler)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind("event", {})
+    except TypeError:
+        return f"must take (event, data); '{find_name(handler)}{signature}' does not"
+    return None
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
+def test_what_is_found_without_a_signature_is_what_the_signature_says(parameters: str) -> None:
+    """For every shape of what can be called; a function of two arguments is never doubted."""
+    for handler in _list_shapes(parameters):
+        expected = _find_misfit_by_signature(handler)
+        if type(handler) is types.FunctionType:
+            code = handler.__code__
+            if code.co_argcount == 2 and not code.co_kwonlyargcount:
+                continue
+        told = find_misfit(handler)
+        assert (told or "").startswith(expected or ""), (parameters, handler)
+        assert bool(told) == bool(expected), (parameters, handler)
+
+
+def test_what_wraps_itself_does_not_tell() -> None:
+    """As a signature has it: whoever asks gets no answer."""
+
+    def circle(event: str) -> None: ...
+
+    vars(circle)["__wrapped__"] = circle
+    assert find_misfit(circle) is None
+
+
+def test_the_usual_handlers_are_not_asked_for_their_signature(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That would cost more than the rest of their registration."""
+    monkeypatch.delattr(inspect, "signature")
+
+    def three(event: str, data: Any, more: int = 1, *, other: int = 2) -> None: ...
+
+    decorated = functools.wraps(three)(lambda *args, **more: None)
+    callable_object = type("Callable", (), {"__call__": lambda self, event, data: None})()
+    for handler in (
+        three,
+        decorated,
+        callable_object,
+        Loop().execute,
+        lambda *both: None,
+        functools.partial(three, more=3),
+        functools.partial(lambda more, event, data: None, 1),
+    ):
+        assert find_misfit(handler) is None
 
 
 def test_an_object_is_named_after_its_class() -> None:
