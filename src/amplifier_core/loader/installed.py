@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from amplifier_core.loader.path_state import PathState, read_path_state
 from amplifier_core.loader.sources import Sources
@@ -17,8 +16,7 @@ DISTRIBUTION = "amplifier-hooks"
 """The distribution that this file is part of, and whose modules give way to others."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(NamedTuple):
     """A module, as a distribution names it."""
 
     point: EntryPoint
@@ -27,8 +25,7 @@ class _Named:
     is_ours: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """What was read, by what, and the state that it was read in."""
 
     named: tuple[_Named, ...]
@@ -51,14 +48,13 @@ def choose_modules(sources: Sources | None) -> tuple[dict[str, EntryPoint], froz
 
     What `sources` govern is not installed: there, only what was read and judged counts.
     """
-    found = [one for one in _list_named() if not _is_governed(one, sources)]
+    named = _list_named()
+    homes = {one.home for one in named if one.home is not None}  # many modules share one
+    governed = {home for home in homes if sources is not None and sources.governs(home)}
+    found = [one for one in named if one.home not in governed]
     others = {one.point.name: one.point for one in reversed(found) if not one.is_ours}
     ours = {one.point.name: one.point for one in found if one.is_ours}
     return {**ours, **others}, frozenset(ours.keys() - others.keys())
-
-
-def _is_governed(named: _Named, sources: Sources | None) -> bool:
-    return sources is not None and named.home is not None and sources.governs(named.home)
 
 
 def _list_named() -> tuple[_Named, ...]:

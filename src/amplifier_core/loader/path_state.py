@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SETTLED = 2_000_000_000
 """After so many nanoseconds, a change has another time than the one before on any disk."""
@@ -18,8 +18,7 @@ Stamp = tuple[int, int, int, int] | None
 """Which file or folder it is, its time and its size; None if there is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathState:
+class PathState(NamedTuple):
     """Who looks for packages, and the folders and files that they look at, as they were."""
 
     finders: tuple[object, ...]
