@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
+from itertools import chain
 from operator import attrgetter, length_hint
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -262,29 +263,27 @@ class HookRegistry(RegistryNames):
         return plan
 
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
-        names = events.spellings(event)
-        records = [entry[2] for entry in merge(*self._matching(names))]
+        names, traced = events.spellings(event), event in TRACED
+        lists = self._matching(names)
+        records = [entry[2] for entry in (merge(*lists) if len(lists) > 1 else chain(*lists))]
         records.sort(key=attrgetter("parallel", "locked"))
         # A handler that listens to both spellings is told the one that was emitted, once.
-        told = {record.identity for record in records if record.event == event}
+        told = {r.identity for r in records if r.event == event} if len(names) > 1 else ()
         for record in records:
-            exact = record.event in names
-            if exact and record.event != event and record.identity in told:
+            heard = record.event
+            if heard != event and heard in names and record.identity in told:
                 continue
-            careful = record.on_error == "deny" or record.timeout is not None or event in TRACED
-            careful = careful or record.parallel
-            yield (
-                None if careful else record.handler,
-                record.event if exact else event,
-                record,
-            )
+            careful = traced or record.is_guard or record.timeout is not None or record.parallel
+            name = heard if heard in names else event
+            yield None if careful else record.handler, name, record
 
     def _matching(self, names: tuple[str, ...]) -> list[list[_Entry]]:
-        own = [
-            entries
-            for spelled, entries in self._snapshot()
-            if spelled in names or ("*" in spelled and any(fnmatchcase(n, spelled) for n in names))
-        ]
+        with self._lock:
+            own = [
+                entries.copy()
+                for heard, entries in self._by_event.items()
+                if heard in names or ("*" in heard and any(fnmatchcase(n, heard) for n in names))
+            ]
         return own if self.parent is None else own + self.parent._matching(names)
 
     # Emission

@@ -13,6 +13,8 @@ from amplifier_core.registration import HookHandler
 # The call (None for a hook with limits, which needs more than that), its event name, itself.
 PlanEntry = tuple[Any, str, HookHandler]
 
+_WITH_CODE = (FunctionType, MethodType)
+
 
 class Plan:
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
@@ -22,11 +24,15 @@ class Plan:
     def __init__(self, event: str, entries: Iterable[PlanEntry], mode: Mode = "enforce") -> None:
         self.entries = entries = tuple(entries)
         self.mode = mode
-        # How many of them run one after another; the others only observe, side by side.
-        self.in_turn = sum(not record.parallel for _, _, record in entries)
-        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in entries)
+        calls = [
+            call for call, name, _ in entries if name == event and _is_coroutine_function(call)
+        ]
         # The bare handlers, if all are coroutine functions without limits that see this name.
-        self.calls: tuple[Any, ...] | None = tuple(e[2].handler for e in entries) if plain else None
+        self.calls = tuple(calls) if len(calls) == len(entries) else None
+        # How many of them run one after another; the others only observe, side by side.
+        self.in_turn = len(entries)
+        if self.calls is None:
+            self.in_turn -= sum(record.parallel for _, _, record in entries)
         # How often it was run, and how many of these runs were counted for each hook.
         self.quiet = self.counted = 0
         # How often it is run before all hooks are timed again.
@@ -60,4 +66,5 @@ class Plan:
 
 
 def _is_coroutine_function(call: Any) -> bool:
-    return type(call) in (FunctionType, MethodType) and bool(call.__code__.co_flags & CO_COROUTINE)
+    code = getattr(call, "__code__", None) if type(call) in _WITH_CODE else None
+    return code is not None and bool(code.co_flags & CO_COROUTINE)

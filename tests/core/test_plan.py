@@ -4,6 +4,8 @@
 # mypy: disable-error-code="arg-type, call-overload"
 
 import asyncio
+import functools
+import types
 
 import pytest
 
@@ -171,7 +173,10 @@ async def test_a_guard_in_shadow_that_fails_denies_nothing_and_this_is_said():
     assert harness.hooks.count()["shadow"].failures == 1
 
 
-@pytest.mark.parametrize("handler", [lambda event, data: CONTINUE, returns(None)])
+BOUND_PARTIAL = types.MethodType(functools.partial(lambda mine, event, data: CONTINUE), 1)
+
+
+@pytest.mark.parametrize("handler", [lambda event, data: CONTINUE, returns(None), BOUND_PARTIAL])
 async def test_a_handler_that_cannot_be_awaited_is_none_the_worse(handler):
     """It answers at once; nothing fails and nothing is lost."""
     registry = HookRegistry()
