@@ -21,15 +21,16 @@ class RequestBuilder:
         self._instructions = [Message(role="system", content=system)] if system else []
         self._validated = ValidatedMessages()
         self._sent = SentMessages()
-        self._tools: tuple[tuple[str, Tool], ...] = ()
+        self._names: list[str] = []
+        self._tools: list[Tool] = []
         self._specs: list[ToolSpec] = []
 
     def describe_tools(self, tools: Mapping[str, Tool]) -> list[ToolSpec]:
         """What the model is told about the tools."""
-        mounted = tuple(tools.items())
-        if mounted != self._tools:
-            self._tools = mounted
-            self._specs = [_describe_tool(name, tool) for name, tool in mounted]
+        names, mounted = list(tools), list(tools.values())
+        if names != self._names or mounted != self._tools:
+            self._names, self._tools = names, mounted
+            self._specs = [_describe_tool(name, tool) for name, tool in tools.items()]
         return self._specs
 
     def build(self, messages: Sequence[dict[str, Any]], specs: list[ToolSpec]) -> ChatRequest:
