@@ -1,5 +1,7 @@
 """The audit trail against the least that it could do.
 
+record     against os.write of the same line, ready-made: what the caller waits for, and the CPU
+           time of both threads until it is on disk
 append     against: encode with the same encoder, one SHA-256, os.write
 commit     a hundred who wait at once, against one after the other, on the real disk
 verify     against: read lines, json.loads, one SHA-256
@@ -9,11 +11,13 @@ emit       of five hooks: what the trail adds, in appends
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +40,7 @@ BODY: dict[str, Any] = {
     "hooks": [{"hook": f"guard-{n}", "id": n, "action": "continue", "ms": 0.021} for n in range(5)],
     "data": DATA,
 }
+BARE: dict[str, Any] = {**BODY, "hooks": []}
 SETTINGS = AuditSettings(checkpoint_seconds=3600, segment_bytes=1 << 40)
 
 
@@ -62,6 +67,55 @@ def real_append(log: AuditLog) -> Body:
         await log.commit()
 
     return body
+
+
+def append_turn(log: AuditLog, body: dict[str, Any], turn: int) -> None:
+    """A group of records; each turn is a new source."""
+    for _ in range(GROUP):
+        log.append("dispatch", body, session="session-1", turn=turn, event="tool:pre")
+
+
+async def time_records(
+    log: AuditLog, path: Path, body: dict[str, Any], rounds: int
+) -> tuple[float, float, float, float]:
+    """The best round of each: writes and appends in seconds, both again in CPU seconds in all."""
+    await log.commit(log.append("dispatch", body, session="session-1", turn=3, event="tool:pre"))
+    line = (log.directory.path / "00000000.jsonl").read_bytes().splitlines(keepends=True)[-1]
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    best = [float("inf")] * 4
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            start, used = time.perf_counter(), time.process_time()
+            for _ in range(GROUP):
+                os.write(file, line)
+            written = time.perf_counter() - start, time.process_time() - used
+            start, used = time.perf_counter(), time.process_time()
+            append_turn(log, body, turn)
+            queued = time.perf_counter() - start
+            await log.commit()
+            spent = (written[0], queued, written[1], time.process_time() - used)
+            best = [*map(min, best, spent)]
+    finally:
+        gc.enable()
+        os.close(file)
+    write, append, write_used, append_used = (seconds / GROUP * 1e6 for seconds in best)
+    return write, append, write_used, append_used
+
+
+def one_record(folder: Path, what: str, body: dict[str, Any], rounds: int = 60) -> list[Row]:
+    """What a record costs its caller, and in all."""
+    # So long that the thread begins when somebody waits, and the two can be told apart.
+    log = AuditLog(folder / what, replace(SETTINGS, gather_seconds=60))
+    path = folder / f"{what} by hand"
+    write, append, write_used, append_used = asyncio.run(time_records(log, path, body, rounds))
+    log.close_now()
+    name = f"one record {what}"
+    return [
+        Row(f"{name}, from call to queued, in os.write", append / write, 1.5, write, append),
+        Row(f"{name}, in all, in os.write", append_used / write_used, 4, write_used, append_used),
+    ]
 
 
 async def one_waiter(log: AuditLog) -> None:
@@ -177,6 +231,8 @@ def rows(folder: Path) -> list[Row]:
     waiting = AuditLog(folder / "waiting", SETTINGS)
     read = written(folder)
     found = [
+        *one_record(folder, "without hooks", BARE),
+        *one_record(folder, "with five hooks", BODY),
         compare(
             "append, grouped", bare_append(folder / "bare"), real_append(log), at_most=2, rounds=25
         ),

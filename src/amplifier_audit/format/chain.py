@@ -87,14 +87,17 @@ class Chain:
         """The lines of the next records; each says when it came, in nanoseconds of both clocks."""
         start, size, last = self._start, self.size, self._hash
         begin_record, begin_leaf = RECORD_DIGEST.copy, LEAF_DIGEST.copy
+        known, date = -1, b""
         lines: list[bytes] = []
         leaves: list[bytes] = []
         for source, body, moment, ticks in records:
             second, fraction = divmod(moment, 1_000_000_000)
+            if second != known:
+                known, date = second, _format_second(second)
             covered = _COVERED % (
                 start,
                 size,
-                _format_second(second),
+                date,
                 fraction,
                 ticks // 1000,  # in nanoseconds it would pass 2^53 after 104 days
                 source,
@@ -121,8 +124,7 @@ class Chain:
         return len(_COVERED % empty) + TAIL
 
 
-# Time may go back, but records of many seconds never wait together.
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _format_second(second: int) -> bytes:
     """ISO 8601, in UTC; it goes on with the fraction and a Z."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode("ascii")

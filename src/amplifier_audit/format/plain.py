@@ -29,7 +29,7 @@ def is_plain(value: dict[Any, Any]) -> bool:
     left = _DEPTH
     for entry in found:
         kind = type(entry)
-        if kind in _LEAVES:
+        if kind is str or kind in _LEAVES:
             continue
         if not left:
             return _is_plain_by_levels(value)

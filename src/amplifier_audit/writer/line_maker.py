@@ -17,7 +17,7 @@ from amplifier_audit.format.encoding import encode_bodies_later, encode_body
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
 
-# So many records are looked at and chained at once; then others may have the processor.
+# So many bodies are looked at together: enough to share the cost, few enough to find one again.
 SLICE = 64
 
 
