@@ -1,10 +1,11 @@
 """Recognizes records that are built like others which the strict parser has taken.
 
 A shape is the text of such a record, from `time` to `body`, with holes in the places of some
-values. A hole takes any plain value: a text of printable ASCII in which surrogates come in pairs
-only, a number of at most 15 digits before the point and 17 behind it and without an exponent, true,
-false or null. All else is compared byte by byte. So what fits a shape has the keys, the order and
-the nesting of a record that was taken, no key twice, and nothing that the strict parser refuses.
+values. A hole takes plain values like those that were met there: texts of printable ASCII in which
+surrogates come in pairs only, numbers of at most 15 digits before the point and 17 behind it and
+without an exponent, true, false and null. All else is compared byte by byte. So what fits a shape
+has the keys, the order and the nesting of a record that was taken, no key twice, and nothing that
+the strict parser refuses.
 """
 
 from __future__ import annotations
@@ -25,28 +26,36 @@ MOST_SHAPES = 16
 MOST_BUILDS = 1000
 LONG = 64
 
-_PLAIN = rb"[ !#-\[\]-~]*+"
-_ESCAPE = (
-    rb'\\(?:["\\/bfnrt]|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}'
-    rb"|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}))"
-)
-_TEXT = rb'"%b(?:%b%b)*+"' % (_PLAIN, _ESCAPE, _PLAIN)
+_INSIDE = rb"[ !#-\[\]-~]*+"
+_PLAIN = rb'"%b"' % _INSIDE
+_ESCAPED = rb'"%b(?:\\["\\/bfnrt]%b)*+"' % (_INSIDE, _INSIDE)
+_UNICODE = (
+    rb'"%b(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}'
+    rb'|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}))%b)*+"'
+) % (_INSIDE, _INSIDE)
 _NUMBER = rb"-?+(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,17}+)?+"
-_VALUE = rb"(?:%b|%b|null|true|false)" % (_TEXT, _NUMBER)
+_WORD = rb"(?:null|true|false)"
+# What was met in a hole, and what it takes then. A text takes the ones before it as well; the more
+# a pattern takes, the longer it takes to make.
+_TEXTS = {1: _PLAIN, 2: _ESCAPED, 4: _UNICODE}
+_OTHERS = {8: _NUMBER, 16: _WORD}
+_VALUE = rb"(?:%b|%b|%b)" % (_UNICODE, _NUMBER, _WORD)
 _TYPE = re.compile(
     rb'"time":%b(?:,"(?:mono|session|turn|event|hook|registration)":%b){6},"type":(%b),'
-    % (_TEXT, _VALUE, _TEXT)
+    % (_UNICODE, _VALUE, _UNICODE)
 )
+_KEY = b'":'
 # Texts, keys with their colon, numbers and words, brackets and commas.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[-+.0-9a-zA-Z]++|[][{},]')
 # Where the values of these members stand among the tokens: key, value, comma, and so on.
 _TIME, _MONO, _SESSION, _TURN, _KIND = 1, 4, 7, 10, 22
+_SELDOM = frozenset({_TIME, _MONO, _SESSION, _TURN})
 
 NOTHING = rb"(?!)"
 """The pattern of a shape that no record has."""
 
-Tokens = tuple[bytes | None, ...]
-"""The text of a record in pieces; None is a hole."""
+Tokens = tuple[bytes | int, ...]
+"""The text of a record in pieces; a number is a hole, and says what was met there."""
 
 
 class Shape:
@@ -74,8 +83,7 @@ class _Build:
 
     def add(self, tokens: Tokens) -> bool:
         """One more record; whether it is time for a new shape, which is ever less often."""
-        pairs = zip(self.common, tokens, strict=True)
-        self.common = tuple(old if old == new else None for old, new in pairs)
+        self.common = tuple(map(_merge, self.common, tokens))
         self.seen += 1
         if self.seen < self.due:
             return False
@@ -86,17 +94,18 @@ class _Build:
 class Shapes:
     """The shapes that were learned; a bounded number, whatever the records are like."""
 
-    __slots__ = ("_builds", "_by_type", "_met")
+    __slots__ = ("_builds", "_met", "_shapes")
 
     def __init__(self) -> None:
         self._met = 0
-        self._builds: dict[Tokens, _Build] = {}
-        self._by_type: dict[bytes, list[Shape]] = {}
+        self._builds: dict[tuple[bytes, ...], _Build] = {}
+        # By type and by how many keys there are, because that is soon told.
+        self._shapes: dict[tuple[bytes, int], list[Shape]] = {}
 
     def find(self, line: bytes, start: int, end: int) -> Shape | None:
         """A shape that this part of a line fits."""
         found = _TYPE.match(line, start, end)
-        shapes = self._by_type.get(found[1], []) if found else []
+        shapes = self._shapes.get((found[1], line.count(_KEY, start, end)), []) if found else []
         for place, shape in enumerate(shapes):
             if shape.fits(line, start, end):
                 shapes.insert(0, shapes.pop(place))
@@ -120,14 +129,14 @@ class Shapes:
             self._add(found[1], tokens)
 
     def _add(self, kind: bytes, tokens: list[bytes]) -> None:
-        fixed = tuple(None if _is_value(at, token) else token for at, token in enumerate(tokens))
-        build = self._builds.get(fixed)
-        if build is None:
-            if len(self._builds) >= MOST_BUILDS:
-                self._builds.clear()
-            build = self._builds[fixed] = _Build(_open_holes(tokens))
-        if build.add(_open_holes(tokens)):
-            shapes = self._by_type.setdefault(kind, [])
+        fixed = tuple(b"" if _is_value(at, token) else token for at, token in enumerate(tokens))
+        opened = _open_holes(tokens)
+        if len(self._builds) >= MOST_BUILDS and fixed not in self._builds:
+            self._builds.clear()
+        build = self._builds.setdefault(fixed, _Build(opened))
+        if build.add(opened):
+            keys = sum(token.count(_KEY) for token in tokens)
+            shapes = self._shapes.setdefault((kind, keys), [])
             if build.shape in shapes:
                 shapes.remove(build.shape)
             build.shape = _make_shape(build.common)
@@ -136,11 +145,27 @@ class Shapes:
 
 
 def _make_shape(tokens: Tokens) -> Shape:
-    parts = [_VALUE if token is None else re.escape(token) for token in tokens]
-    named = tokens[_SESSION] != b"null"
-    parts[_TIME] = _TEXT
-    parts[_SESSION] = _TEXT if named else b"null"
-    return Shape(b"".join(parts), names_session=named)
+    parts = [_make_hole(one) if isinstance(one, int) else re.escape(one) for one in tokens]
+    return Shape(b"".join(parts), names_session=tokens[_SESSION] != b"null")
+
+
+def _make_hole(kinds: int) -> bytes:
+    texts = [pattern for kind, pattern in _TEXTS.items() if kind & kinds]
+    others = [pattern for kind, pattern in _OTHERS.items() if kind & kinds]
+    return rb"(?:%b)" % b"|".join(texts[-1:] + others)
+
+
+def _merge(old: bytes | int, new: bytes | int) -> bytes | int:
+    """The same piece, or a hole for both."""
+    return old if old == new else _classify(old) | _classify(new)
+
+
+def _classify(token: bytes | int) -> int:
+    if isinstance(token, int):
+        return token
+    if token.startswith(b'"'):
+        return 4 if b"\\u" in token else 2 if b"\\" in token else 1
+    return 16 if token in (b"null", b"true", b"false") else 8
 
 
 def _is_value(at: int, token: bytes) -> bool:
@@ -152,11 +177,7 @@ def _is_value(at: int, token: bytes) -> bool:
 
 def _open_holes(tokens: list[bytes]) -> Tokens:
     """With holes for what is seldom the same twice."""
-    opened: list[bytes | None] = [
-        None if len(token) > LONG and _is_value(at, token) else token
+    return tuple(
+        _classify(token) if (at in _SELDOM or len(token) > LONG) and _is_value(at, token) else token
         for at, token in enumerate(tokens)
-    ]
-    opened[_TIME] = opened[_MONO] = opened[_TURN] = None
-    if tokens[_SESSION] != b"null":
-        opened[_SESSION] = None
-    return tuple(opened)
+    )
