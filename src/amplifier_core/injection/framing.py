@@ -71,7 +71,8 @@ def add_ephemeral(
             result[-1] = {**last, "content": _append_text(last.get("content"), injection)}
         else:
             behind.append(injection)
-    return [*result, *(message for one in behind for message in build_messages([one]))]
+    result += [message for one in behind for message in build_messages([one])]
+    return result
 
 
 def _append_text(content: Any, injection: Injection) -> Any:

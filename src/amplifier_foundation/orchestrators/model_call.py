@@ -59,8 +59,8 @@ class ModelCaller:
         opened = await turn.coordinator.open_request(asked)
         if not opened.allowed or opened.data is None:
             return Denial(opened.denial)
-        messages = choose_messages(opened, asked["messages"])
-        request = self._requests.build(messages, turn.specs)
+        messages, passing = choose_messages(opened, asked["messages"])
+        request = self._requests.build(messages, turn.specs, passing)
         started = time.perf_counter()
         response = await self._fetch_with_retries(turn, request)
         duration = int((time.perf_counter() - started) * 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 from amplifier_core.interfaces import Tool
 from amplifier_core.message_models import ChatRequest, Message, ToolSpec, build_request
@@ -11,7 +11,7 @@ from amplifier_core.models.outcome import Outcome
 from amplifier_core.utils.copying import is_equal
 from amplifier_foundation.modules.looking import HELD_ONCE, count_holders
 from amplifier_foundation.orchestrators.sent_messages import SentMessages
-from amplifier_foundation.orchestrators.validated import ValidatedMessages
+from amplifier_foundation.orchestrators.validated import Plain, ValidatedMessages, validate
 
 
 class RequestBuilder:
@@ -33,30 +33,47 @@ class RequestBuilder:
             self._specs = [_describe_tool(name, tool) for name, tool in tools.items()]
         return self._specs
 
-    def build(self, messages: Sequence[dict[str, Any]], specs: list[ToolSpec]) -> ChatRequest:
+    def build(
+        self, messages: Sequence[Plain], specs: list[ToolSpec], passing: Passing | None = None
+    ) -> ChatRequest:
         """The request for a conversation; the configured instructions come first."""
         kept = self._validated.update(messages)
+        results, start = self._validated.results, len(self._instructions)
         # The list of the last request is the provider's, if it kept that or has changed it.
         if (
-            count_holders(self._sent) <= HELD_ONCE
-            and not self._sent.changed
-            and len(self._sent) == len(self._instructions) + kept
+            count_holders(self._sent) > HELD_ONCE
+            or self._sent.changed
+            or not start <= len(self._sent) <= start + kept
         ):
-            self._sent.grow(self._validated.results[kept:])
-        else:
-            self._sent = SentMessages([*self._instructions, *self._validated.results])
+            self._sent = SentMessages(self._instructions)
+        if passing is not None:
+            sent = [*self._instructions, *results[: passing.place], *map(validate, passing.behind)]
+            return build_request(sent, specs or None)
+        self._sent.grow(results[len(self._sent) - start :])
         return build_request(self._sent, specs or None)
 
 
-def choose_messages(opened: Outcome, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What to send: what the hooks leave; if that is what they were asked about, that very list.
+class Passing(NamedTuple):
+    """What one request has in place of the end of the conversation, or behind it."""
+
+    place: int
+    behind: list[Plain]
+
+
+def choose_messages(opened: Outcome, asked: list[Plain]) -> tuple[list[Plain], Passing | None]:
+    """What to send: the conversation that hooks were asked about, as far as they left it as it is.
 
     They judge a copy, and whatever is in a copy would have to be validated again.
     """
-    left: list[dict[str, Any]] = (opened.data or {})["messages"]
-    if left is asked or any(answer.left is not None for answer in opened.answers):
-        return left
-    return asked if is_equal(left, asked) else left
+    left: list[Plain] = (opened.data or {})["messages"]
+    if left is asked or not asked or any(answer.left is not None for answer in opened.answers):
+        return left, None
+    # What is for this request only stands behind the conversation, or in its last message.
+    for place in (len(asked), len(asked) - 1):
+        if is_equal(left[:place], asked[:place]):
+            behind = left[place:]
+            return asked, Passing(place, behind) if behind else None
+    return left, None
 
 
 def _describe_tool(name: str, tool: Tool) -> ToolSpec:

@@ -42,13 +42,13 @@ class ValidatedMessages:
             self._compares = True
             kept = self._compare(messages)
         else:  # the first time, or one of the rare times that a context has made room
-            kept, self.results = 0, list(map(_validate, messages))
+            kept, self.results = 0, list(map(validate, messages))
             self._appended = 0
         self._mark = mark
         return kept
 
     def _append(self, messages: Sequence[Plain]) -> None:
-        fresh = list(map(_validate, messages))  # it may refuse one, and then nothing is new
+        fresh = list(map(validate, messages))  # it may refuse one, and then nothing is new
         if self._compares:
             self._ids += map(id, messages)
             self._copies += map(copy_plain, messages)
@@ -76,10 +76,11 @@ def _reuse(message: Plain, known: Pair | None) -> Pair:
     # one that is gone does no harm, because what counts is what it says.
     if known is not None and is_equal(message, known[0]):
         return known
-    return copy_plain(message), _validate(message)
+    return copy_plain(message), validate(message)
 
 
-def _validate(message: Plain) -> Message:
+def validate(message: Plain) -> Message:
+    """A message as providers take it."""
     if message.get("content") is None:  # some contexts store a reply that only calls tools so
         message = {**message, "content": ""}
     return Message.model_validate(message)

@@ -143,8 +143,10 @@ def test_what_no_hook_has_changed_is_the_conversation_itself() -> None:
     asked: list[dict[str, Any]] = [{"role": "user", "content": "a", "count": 1}]
     injects = Answer(HookHandler(says("inject_context")), HookResult(action="inject_context"))
     for answers in ((), (injects,)):
-        assert choose_messages(hooked([dict(asked[0])], *answers), asked) is asked
-    assert choose_messages(hooked(asked), asked) is asked
+        messages, passing = choose_messages(hooked([dict(asked[0])], *answers), asked)
+        assert (messages is asked, passing) == (True, None)
+    messages, passing = choose_messages(hooked(asked), asked)
+    assert (messages is asked, passing) == (True, None)
 
 
 def test_what_a_hook_has_changed_is_sent_as_it_left_it() -> None:
@@ -153,10 +155,48 @@ def test_what_a_hook_has_changed_is_sent_as_it_left_it() -> None:
     left = [{**asked[0], "count": True}]
     result = HookResult(action="modify", data={"messages": left})
     changed = Answer(HookHandler(says("modify")), result, None, {"messages": left})
-    assert choose_messages(hooked(left, changed), asked) is left
-    judged = [dict(asked[0])]
+    messages, passing = choose_messages(hooked(left, changed), asked)
+    assert (messages is left, passing) == (True, None)
+    asked = [{"role": "user", "content": text} for text in "abc"]
+    judged = [dict(one) for one in asked]
     asked[0]["content"] = "changed while the hooks looked at it"
-    assert choose_messages(hooked(judged), asked) is judged
+    messages, passing = choose_messages(hooked(judged), asked)
+    assert (messages is judged, passing) == (True, None)
+
+
+def test_what_a_context_did_not_say_is_sent_all_the_same() -> None:
+    """One that can only say all that it holds is read by the kernel."""
+    history = [{"role": "user", "content": "a"}]
+    messages, passing = choose_messages(hooked(history), [])
+    assert (messages is history, passing) == (True, None)
+
+
+def test_what_is_for_one_request_only_is_kept_apart() -> None:
+    """The conversation before it is sent from what was validated, and goes on without it."""
+    builder = RequestBuilder("Be brief.")
+    asked: list[dict[str, Any]] = [
+        {"role": "user", "content": "a"},
+        {"role": "tool", "content": "b", "tool_call_id": "1"},
+    ]
+    first = builder.build(asked, []).messages[1]
+    reminder = {"role": "system", "content": "Hurry."}
+    longer = {**asked[1], "content": "b\n\nHurry."}
+    cases = [
+        ([*asked, reminder], ["Be brief.", "a", "b", "Hurry."]),
+        ([asked[0], longer], ["Be brief.", "a", "b\n\nHurry."]),
+        ([asked[0], longer, reminder], ["Be brief.", "a", "b\n\nHurry.", "Hurry."]),
+    ]
+    for left, sent in cases:
+        messages, passing = choose_messages(hooked(left), asked)
+        assert messages is asked
+        assert passing is not None
+        request = builder.build(messages, [], passing)
+        assert [one.text for one in request.messages] == sent
+        assert request.messages[1] is first
+    asked.append({"role": "user", "content": "c"})
+    request = builder.build(asked, [])
+    assert [one.text for one in request.messages] == ["Be brief.", "a", "b", "c"]
+    assert request.messages[1] is first
 
 
 def test_a_message_that_no_model_takes_is_refused() -> None:
