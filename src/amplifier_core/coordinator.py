@@ -124,6 +124,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """Whether telling of an event would reach a hook or the trail; if not, spare it."""
         return self._trail.records or self.hooks.hears(event)
 
+    def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
+        """Record an event that no hook hears; False if it has to be judged, or told of, instead."""
+        name: Any = event
+        # What the person has yet to be told goes with the next event.
+        if self._trail.news or self.hooks.hears(name):
+            return False
+        if self._trail.records:
+            self._trail.record_unheard(name, data)
+        return True
+
     def watch_hooks(self, watch_with: Callable[[], Watch]) -> None:
         """Have somebody look on while hooks run: called for each dispatch."""
         self._operations.watch_with = watch_with
@@ -265,10 +275,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         history = data.get("messages") or await self._injector.read_history()
         messages = self._injector.use_ephemeral(history)
         asked: payloads.ProviderRequestData = {**data, "messages": messages}
-        if not self.hooks.hears(events.PROVIDER_REQUEST):
-            if self._trail.records:
-                # No hook: nothing has to be copied.
-                await self.notify(events.PROVIDER_REQUEST, asked)
+        if self.pass_unheard(events.PROVIDER_REQUEST, asked):  # nothing has to be copied
             return Outcome(True, cast("dict[str, Any]", asked))
         stored = len(await self._injector.read_history())
         asked["messages"] = [*messages]  # plain: a context's own kind would cost the slow copy

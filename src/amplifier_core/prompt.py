@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
@@ -90,6 +90,8 @@ class PromptRun:
         self, event: EventOf[DataT], data: DataT, key: str, missing: str | None = None
     ) -> str | None:
         """The text that the hooks leave; None, and the reason as the reply, if one denies it."""
+        if self._coordinator.pass_unheard(event, data):
+            return cast("dict[str, str]", data)[key]
         outcome = await self._coordinator.judge(event, data)
         text = (outcome.data or {}).get(key, missing)
         if outcome.allowed and isinstance(text, str):
@@ -155,11 +157,13 @@ class PromptRun:
             self.status = "idle"
         if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
-            await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
+            if not self._coordinator.pass_unheard(events.PROMPT_COMPLETE, complete):
+                await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
         if not self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
             return
         news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
-        await self._coordinator.notify(events.USER_NOTIFICATION, news)
+        if not self._coordinator.pass_unheard(events.USER_NOTIFICATION, news):
+            await self._coordinator.notify(events.USER_NOTIFICATION, news)

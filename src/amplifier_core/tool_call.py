@@ -161,6 +161,8 @@ async def _judge_result(
         "success": result.success,
         "duration_ms": spent,
     }
+    if coordinator.pass_unheard(events.TOOL_POST, data):
+        return result
     outcome = await coordinator.judge(events.TOOL_POST, data)
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)

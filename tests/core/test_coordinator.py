@@ -297,6 +297,22 @@ class TestRequestsToAModel:
         assert (outcome.allowed, outcome.reason) == (False, "no")
 
 
+async def test_what_no_hook_hears_is_recorded_and_passes():
+    """What a hook hears, and what comes while the person has to be told something, does not."""
+    audit = MemoryAudit()
+    coordinator = SessionCoordinator(audit=audit)
+    data = {"prompt": "go"}
+    assert coordinator.pass_unheard("prompt:complete", data)
+    assert [one["event"] for one in audit.records] == ["prompt:complete"]
+    coordinator.trail.news.append(("The disk is full", "error", "audit"))
+    assert not coordinator.pass_unheard("prompt:complete", data)
+    await coordinator.notify("prompt:complete", data)
+    assert coordinator.pass_unheard("prompt:complete", data)
+    coordinator.hooks.register("prompt:*", says())
+    assert not coordinator.pass_unheard("prompt:complete", data)
+    assert SessionCoordinator().pass_unheard("prompt:complete", data)
+
+
 async def test_a_new_turn_begins_with_a_whole_budget():
     """What hooks injected before counts no more, and records carry the next number."""
     harness = Harness()

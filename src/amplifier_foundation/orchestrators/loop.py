@@ -76,7 +76,9 @@ class Loop:
         started = time.perf_counter()
         reply, self.streamed = "", False
         if host.reaches_anybody(EXECUTION_START):
-            await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
+            begun = ExecutionStartData(prompt=prompt)
+            if not host.pass_unheard(EXECUTION_START, begun):
+                await host.notify(EXECUTION_START, begun)
         try:
             if self._turns is None:
                 self._turns = await _count_prompts(context)
@@ -170,10 +172,12 @@ class Loop:
                 "duration_ms": int((time.perf_counter() - started) * 1000),
                 "status": turn.status,
             }
-            await host.notify(ORCHESTRATOR_COMPLETE, data)
+            if not host.pass_unheard(ORCHESTRATOR_COMPLETE, data):
+                await host.notify(ORCHESTRATOR_COMPLETE, data)
         if host.reaches_anybody(EXECUTION_COMPLETE):
             done = ExecutionCompleteData(response=reply, status=turn.status)
-            await host.notify(EXECUTION_COMPLETE, done)
+            if not host.pass_unheard(EXECUTION_COMPLETE, done):
+                await host.notify(EXECUTION_COMPLETE, done)
 
 
 async def _read_messages(context: ContextManager) -> list[Any]:

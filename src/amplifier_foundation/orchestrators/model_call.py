@@ -120,7 +120,8 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
     data = _describe_reply(turn, response, duration)
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
         data["response"] = response.model_dump(exclude_none=True)
-        await coordinator.notify(PROVIDER_RESPONSE, data)
+        if not coordinator.pass_unheard(PROVIDER_RESPONSE, data):
+            await coordinator.notify(PROVIDER_RESPONSE, data)
         return response
     original = data["response"] = response.model_dump()
     outcome = await coordinator.judge(PROVIDER_RESPONSE, data)

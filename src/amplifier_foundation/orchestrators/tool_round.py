@@ -78,6 +78,8 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
         "selected_tool": call.name,
         "reason": "the model asked for it",
     }
+    if coordinator.pass_unheard(DECISION_TOOL_RESOLUTION, decision):
+        return await call_tool(coordinator, call, turn.tools)
     outcome = await coordinator.judge(DECISION_TOOL_RESOLUTION, decision)
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)
