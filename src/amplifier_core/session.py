@@ -151,7 +151,7 @@ class AmplifierSession:
     async def _mount(self) -> None:
         await self._mount_difference(MountPlan.parse(self.config))
         self.coordinator.session_state.update(self._state.get("session_state", {}))
-        for message in self._state.get("messages", ()):
+        for message in self._state.pop("messages", ()):  # the context's from here on
             await add_message(self.context, message)
         self.initialized = True
         await self.mounting.ready()

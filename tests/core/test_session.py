@@ -303,6 +303,17 @@ async def test_a_saved_session_goes_on_in_another_process(tmp_path: Path) -> Non
     assert stats["total_messages"] == 4
 
 
+async def test_a_resumed_session_holds_its_conversation_once() -> None:
+    """What it was resumed from is let go; the caller's state stays as it is."""
+    saved = [{"role": "user", "content": "hello"}]
+    state = {"version": 1, "messages": saved}
+    held = sys.getrefcount(saved)
+    async with AmplifierSession(plan_for([]), state=state) as session:
+        assert [one["content"] for one in session.context.get_messages()] == ["hello"]  # type: ignore[union-attr]
+        assert sys.getrefcount(saved) == held
+    assert state["messages"] is saved
+
+
 @pytest.mark.parametrize("state", [{}, {"version": 99}])
 def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
     """A saved state that cannot be resumed says so."""
