@@ -23,7 +23,7 @@ ENOUGH = 6
 # Bounds, for records that no two are alike of.
 MOST_TOKENS = 300
 MOST_SHAPES = 16
-MOST_BUILDS = 1000
+MOST_BUILDS = 500
 LONG = 64
 
 _INSIDE = rb"[ !#-\[\]-~]*+"
@@ -40,11 +40,12 @@ _WORD = rb"(?:null|true|false)"
 _TEXTS = {1: _PLAIN, 2: _ESCAPED, 4: _UNICODE}
 _OTHERS = {8: _NUMBER, 16: _WORD}
 _VALUE = rb"(?:%b|%b|%b)" % (_UNICODE, _NUMBER, _WORD)
-_TYPE = re.compile(
+_MEMBERS = re.compile(
     rb'"time":%b(?:,"(?:mono|session|turn|event|hook|registration)":%b){6},"type":(%b),'
     % (_UNICODE, _VALUE, _UNICODE)
 )
 _KEY = b'":'
+_TYPE = b',"type":"'
 # Texts, keys with their colon, numbers and words, brackets and commas.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[-+.0-9a-zA-Z]++|[][{},]')
 # Where the values of these members stand among the tokens: key, value, comma, and so on.
@@ -104,8 +105,10 @@ class Shapes:
 
     def find(self, line: bytes, start: int, end: int) -> Shape | None:
         """A shape that this part of a line fits."""
-        found = _TYPE.match(line, start, end)
-        shapes = self._shapes.get((found[1], line.count(_KEY, start, end)), []) if found else []
+        # The first that looks like the type is it, in whatever has a shape; else none fits.
+        at = line.find(_TYPE, start, end) + len(_TYPE) - 1
+        kind = line[at : line.find(b'"', at + 1, end) + 1]
+        shapes = self._shapes.get((kind, line.count(_KEY, start, end)), [])
         for place, shape in enumerate(shapes):
             if shape.fits(line, start, end):
                 shapes.insert(0, shapes.pop(place))
@@ -120,7 +123,7 @@ class Shapes:
         if type in OWN_TYPES:
             return
         self._met += 1
-        found = None if self._met % EVERY else _TYPE.match(content)
+        found = None if self._met % EVERY else _MEMBERS.match(content)
         if found is None:
             return
         tokens = _TOKEN.findall(content)
@@ -133,6 +136,7 @@ class Shapes:
         opened = _open_holes(tokens)
         if len(self._builds) >= MOST_BUILDS and fixed not in self._builds:
             self._builds.clear()
+            self._shapes.clear()
         build = self._builds.setdefault(fixed, _Build(opened))
         if build.add(opened):
             keys = sum(token.count(_KEY) for token in tokens)

@@ -196,3 +196,16 @@ def test_the_number_of_builds_is_bounded() -> None:
         for _ in range(EVERY):
             shapes.learn(PLAIN % (b'"s"', b'{"%d":1}' % number), "kind")
     assert len(shapes._builds) == 2
+
+
+def test_the_number_of_types_is_bounded() -> None:
+    """Each has a shape of its own; when there are too many, all are learned anew."""
+    shapes = Shapes()
+    plain = PLAIN % (b'"s"', b"1")
+    contents = [plain.replace(b'"kind"', b'"kind-%d"' % number) for number in range(MOST_BUILDS)]
+    for content in contents:
+        learn(shapes, content)
+    assert all(find(shapes, content) for content in contents)
+    learn(shapes, plain)
+    assert find(shapes, plain)
+    assert not any(find(shapes, content) for content in contents)
