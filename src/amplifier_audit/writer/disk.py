@@ -100,7 +100,9 @@ class Disk:
 
     def _begin_segment(self, new: NewSegment) -> None:
         # The old segment is whole and sealed before the new one has a name.
-        self._segment.sync()
-        self._segment.close()
+        old = self._segment
+        old.sync()
         write_file(self._directory.seal_path(new.number - 1), new.seal.text.encode())
         self._segment = SegmentFile(self._directory, new.number, 0)
+        # Last: what fails before leaves an open file that `close` closes, once.
+        old.close()

@@ -20,8 +20,12 @@ class SegmentFile:
         self.synced = offset
         self.held = HeldFile(path, self._file)
         self.held.size = offset
-        if fresh:
-            sync_directory(path.parent)
+        try:
+            if fresh:
+                sync_directory(path.parent)
+        except OSError:
+            self.close()
+            raise
 
     def write(self, content: bytes) -> None:
         """Append; not durable yet."""

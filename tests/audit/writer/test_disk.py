@@ -193,6 +193,31 @@ def test_a_state_that_cannot_be_opened_leaves_no_open_file(directory: AuditDirec
     assert count_open_files() == before
 
 
+@pytest.mark.parametrize("at", range(7))
+def test_a_rotation_that_fails_leaves_nothing_open_and_nothing_closed_twice(
+    directory: AuditDirectory, queue: RecordQueue, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """A descriptor that is closed again may be somebody else's by then."""
+    before, calls = count_open_files(), 0
+    disk = Disk(directory, OPENING, None)
+    real = os.fsync
+
+    def fail(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > at:
+            raise OSError(5, "Input/output error")
+        real(file)
+
+    add(queue, 12)
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="Input/output error"):
+            write(disk, queue)
+    disk.close()
+    assert count_open_files() == before
+
+
 def test_closing_leaves_no_open_file(directory: AuditDirectory, queue: RecordQueue) -> None:
     """Segment, state and side store, after rotation too."""
     before = count_open_files()
