@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from time import perf_counter
+from types import CoroutineType
 from typing import Any, NamedTuple, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
@@ -192,11 +193,12 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     end: int | None = None,
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
-    follow = None
+    follow, timed, started = None, run.timed, 0.0
     for call, name, record in run.plan.entries[first:end]:
         if watch is not None:
             follow = watch.begin(record)
-        started = perf_counter() if run.timed else 0.0
+        if timed:
+            started = perf_counter()
         try:
             if answer is _NOT_ASKED:
                 # A guard gets a copy that no other hook ever held.
@@ -204,13 +206,14 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
                     answer = record.execute(name, detach(run.data))
                 else:
                     answer = call(name, run.shared)
-            if type(answer) is not HookResult and is_awaitable(answer):
+            kind = type(answer)
+            if kind is CoroutineType or (kind is not HookResult and is_awaitable(answer)):
                 answer = await (answer if follow is None else follow(answer))
             untouched = answer is CONTINUE and run.shared == run.data
         except FAILURES as error:
             answer, untouched = take_failure(error), False
         finally:
-            if run.timed:
+            if timed:
                 run.times[record.id] = perf_counter() - started
             if watch is not None:
                 watch.end(record)

@@ -68,8 +68,8 @@ class HookCounts:
     def count_time(self, seconds: float) -> None:
         """Count the time of one call."""
         spent = int(seconds * 1e9)
-        coarse = max(0, spent.bit_length() - _FINE - 1)
-        place = (coarse << _FINE) + (spent >> coarse)
+        coarse = spent.bit_length() - _FINE - 1
+        place = (coarse << _FINE) + (spent >> coarse) if coarse > 0 else spent
         self.times = _count(self.times, place)
 
     def find_quantile(self, share: float) -> float | None:

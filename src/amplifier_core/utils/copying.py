@@ -39,14 +39,14 @@ def copy_dict(value: dict[Any, Any]) -> dict[Any, Any]:
     result = value.copy()
     for key, item in value.items():
         if type(item) not in ATOMS:
-            result[key] = copy_part(item)
+            result[key] = _copiers.get(type(item), _keep)(item)
     return result
 
 
 def _copy_list(value: list[Any]) -> list[Any]:
     if ATOMS.issuperset(map(type, value)):
         return value.copy()
-    return [item if type(item) in ATOMS else copy_part(item) for item in value]
+    return [copy_part(item) for item in value]
 
 
 def _copy_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -56,10 +56,11 @@ def _copy_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def copy_part(value: Any) -> Any:
     """The same of one value; what cannot be changed, or has no parts, is its own copy."""
-    kind = type(value)
-    if kind in _copiers:
-        return _copiers[kind](value)
-    if kind not in ATOMS and (isinstance(value, CONTAINERS) or is_record(value)):
+    return value if type(value) in ATOMS else _copiers.get(type(value), _keep)(value)
+
+
+def _keep(value: Any) -> Any:
+    if isinstance(value, CONTAINERS) or is_record(value):
         raise NotPlain
     return value
 
