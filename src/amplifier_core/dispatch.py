@@ -331,12 +331,15 @@ def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     return False
 
 
-def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
-    data = run.data
-    result, error = _read(run, record, answer)
-    left = None
+def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:  # noqa: C901 - one frame, because each costs as much as what it does
+    data, result, error, left = run.data, answer, None, None
+    if type(answer) is HookResult and answer.action == "modify" and type(answer.data) is dict:
+        is_whole = data.keys() <= answer.data.keys()  # the usual change: nothing is wrong with it
+    else:
+        result, error = _read(run, record, answer)
+        is_whole = result is CONTINUE
     action = result.action
-    if result is not CONTINUE and (advice := find_omission(result, data)):
+    if not is_whole and (advice := find_omission(result, data)):
         _advise(run, record, action, advice)
     if action != "continue":
         shadowed = record.shadow or run.plan.mode == "evaluate_only"
@@ -356,8 +359,6 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
 
 def _read(run: Dispatch, record: HookHandler, answer: Any) -> tuple[Any, BaseException | None]:
     """The result in an answer, and what failed."""
-    if type(answer) is HookResult and answer.action == "modify" and type(answer.data) is dict:
-        return answer, None  # the usual change, with which nothing can be wrong
     error = answer
     if not isinstance(answer, BaseException):
         try:

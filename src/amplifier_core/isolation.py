@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.utils.copying import VALUES, NotPlain, copy_any, copy_dict, is_same, take_over
+from amplifier_core.utils import copying
+from amplifier_core.utils.copying import VALUES, NotPlain, copy_any, copy_dict, is_alike, is_same
 
 
 def copy_plain(data: dict[str, Any]) -> dict[str, Any] | None:
@@ -42,7 +43,7 @@ def adopt(returned: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
         if type(item) not in VALUES:
             mine = current.get(key)
             try:
-                result[key] = take_over(item, mine)
+                result[key] = mine if is_alike(item, mine) else copying.take_over(item, mine)
             except (NotPlain, RecursionError):
                 result[key] = mine if is_same(item, mine) else copy_any(item)
     return result

@@ -28,10 +28,7 @@ _ADDED = frozenset({"timestamp", "session_id", "parent_id", "judged_again", "den
 def find_omission(result: HookResult, data: Mapping[str, Any]) -> str | None:
     """What an answer leaves out although its action lives by it."""
     if result.action == "modify":
-        kept = (result.data or {}).keys()
-        if data.keys() <= kept:
-            return None
-        lost = sorted(map(str, data.keys() - kept - _ADDED))
+        lost = sorted(map(str, data.keys() - (result.data or {}).keys() - _ADDED))
         return _LOSES.format(", ".join(map(repr, lost))) if lost else None
     if result.action == "ask_user":
         return None if result.approval_prompt else NO_PROMPT
