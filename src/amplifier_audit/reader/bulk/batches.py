@@ -50,12 +50,12 @@ class LineBatches:
     def _check(self, lines: Sequence[bytes], first: int, end: int) -> tuple[list[bytes], str]:
         """The leaves of the lines that are right, and the hash of the last; no step is wasted."""
         verifier, shape, find = self._verifier, self._last, self._shapes.find
-        before, size, own = verifier.line_start.decode("ascii"), verifier.size, verifier.hash
+        before, own = verifier.line_start.decode("ascii"), verifier.hash
         unnamed = verifier.claims.first_session is None
         copy_record, copy_leaf = RECORD_DIGEST.copy, LEAF_DIGEST.copy
         leaves: list[bytes] = []
-        for line in lines[first:end]:
-            start = f"{before}{size},".encode()
+        for sequence, line in enumerate(lines[first:end], verifier.size):
+            start = f"{before}{sequence},".encode()
             begin, behind = len(start), len(line) - _LINKS
             following = shape.next
             if not following.fits(line, begin, behind):
@@ -67,8 +67,8 @@ class LineBatches:
             record = copy_record()
             record.update(line[:-TAIL])
             stated = record.hexdigest()
-            stop = f',"prev":"{own}","hash":"{stated}"}}\n'.encode()
-            if not (line.startswith(start) and line.endswith(stop)):
+            links = f',"prev":"{own}","hash":"{stated}"}}\n'.encode()
+            if line[:begin] != start or line[behind:] != links:
                 break
             if unnamed and shape.names_session:
                 break
@@ -76,6 +76,5 @@ class LineBatches:
             leaf.update(line[:-1])
             leaves.append(leaf.digest())
             own = stated
-            size += 1
         self._last = shape
         return leaves, own

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.reader.bulk import segment_feed
 from amplifier_audit.reader.bulk.segment_feed import STEP, Contradiction, SegmentFeed
 from amplifier_audit.reader.bulk.shapes import Shapes
 from amplifier_audit.reader.line_verifier import LineVerifier
@@ -84,3 +86,18 @@ def test_the_progress_is_told_now_and_then(tmp_path: Path) -> None:
     feed.progress = told.append
     feed.run()
     assert told == [sum(map(len, lines[: n * STEP])) for n in (1, 2)]
+
+
+def test_lines_that_come_while_it_reads_are_read_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer goes on, and the end of the file is not where it was."""
+
+    def read_first(path: Path, offset: int) -> Iterator[list[bytes]]:
+        yield LINES[:300]
+
+    monkeypatch.setattr(segment_feed, "read_batches", read_first)
+    feed = make_feed(tmp_path, b"".join(LINES))
+    feed.run()
+    assert feed.end == sum(map(len, LINES))
+    assert feed.verifier.head == feed_lines(LINES).head
