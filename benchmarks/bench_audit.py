@@ -1,7 +1,7 @@
 """The audit trail against the least that it could do.
 
-record     against os.write of the same line, ready-made: what the caller waits for, and the CPU
-           time of both threads until it is on disk
+record     against os.write of the same line, ready-made; CPU time, which a busy machine stretches
+           least: of the caller alone, and of both threads until the record is on disk
 append     against: encode with the same encoder, one SHA-256, os.write
 commit     a hundred who wait at once, against one after the other, on the real disk
 verify     against: read lines, json.loads, one SHA-256
@@ -78,7 +78,7 @@ def append_turn(log: AuditLog, body: dict[str, Any], turn: int) -> None:
 async def time_records(
     log: AuditLog, path: Path, body: dict[str, Any], rounds: int
 ) -> tuple[float, float, float, float]:
-    """The best round of each: writes and appends in seconds, both again in CPU seconds in all."""
+    """The best of each: writes and appends of the calling thread, writes and appends in all."""
     await log.commit(log.append("dispatch", body, session="session-1", turn=3, event="tool:pre"))
     line = (log.directory.path / "00000000.jsonl").read_bytes().splitlines(keepends=True)[-1]
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -87,15 +87,15 @@ async def time_records(
     gc.disable()
     try:
         for turn in range(rounds):
-            start, used = time.perf_counter(), time.process_time()
+            own, all_of_it = time.thread_time(), time.process_time()
             for _ in range(GROUP):
                 os.write(file, line)
-            written = time.perf_counter() - start, time.process_time() - used
-            start, used = time.perf_counter(), time.process_time()
+            written, written_in_all = time.thread_time() - own, time.process_time() - all_of_it
+            own, all_of_it = time.thread_time(), time.process_time()
             append_turn(log, body, turn)
-            queued = time.perf_counter() - start
+            queued = time.thread_time() - own
             await log.commit()
-            spent = (written[0], queued, written[1], time.process_time() - used)
+            spent = (written, queued, written_in_all, time.process_time() - all_of_it)
             best = [*map(min, best, spent)]
     finally:
         gc.enable()
