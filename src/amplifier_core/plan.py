@@ -53,10 +53,12 @@ class Plan:
             self.counted -= 1  # a call of each: counted with the others
             return
         for _, _, record in self.entries[:ran]:
+            counts = record.counts
             if not times:
-                record.counts.calls += 1
+                counts.calls += 1
             elif record.id in times:
-                record.counts.count_call(times[record.id])
+                counts.calls += 1
+                counts.count_time(times[record.id])
 
     def count_quiet(self) -> None:
         """Count for each hook the calls that were counted for all."""

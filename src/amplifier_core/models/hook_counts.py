@@ -36,11 +36,6 @@ class HookCounts:
     times: Mapping[int, int] = MappingProxyType({})
     """How many calls took how long; where no trail is kept, of many calls some are timed."""
 
-    def count_call(self, seconds: float) -> None:
-        """Count a call and its time."""
-        self.calls += 1
-        self.count_time(seconds)
-
     def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:
         """Count an answer that was more than a plain continue."""
         if shadowed:
@@ -70,7 +65,11 @@ class HookCounts:
         spent = int(seconds * 1e9)
         coarse = spent.bit_length() - _FINE - 1
         place = (coarse << _FINE) + (spent >> coarse) if coarse > 0 else spent
-        self.times = _count(self.times, place)
+        times: Any = self.times
+        try:
+            times[place] += 1
+        except KeyError:
+            self.times = _count(times, place)
 
     def find_quantile(self, share: float) -> float | None:
         """The time, in milliseconds, that this share of the timed calls did not exceed."""

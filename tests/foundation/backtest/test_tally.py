@@ -20,7 +20,8 @@ def _make_tally(time: str) -> Tally:
     tally.stood_in = {"hooks-backup": 1}
     counts = HookCounts()
     for _ in range(10):
-        counts.count_call(0.002)
+        counts.calls += 1
+        counts.count_time(0.002)
     tally.add_counts("guard", counts)
     return tally
 
