@@ -24,7 +24,7 @@ def is_plain(value: dict[Any, Any]) -> bool:
     Which numbers it holds, and how long its texts are, is easier to tell from the JSON.
     """
     found: list[Any] = [value]
-    dicts: list[dict[Any, Any]] = []
+    keys: list[Any] = []
     # So few containers cannot be nested too deep, nor hold one another without an end.
     left = _DEPTH
     for entry in found:
@@ -35,13 +35,13 @@ def is_plain(value: dict[Any, Any]) -> bool:
             return _is_plain_by_levels(value)
         left -= 1
         if kind is dict and len(entry) <= _MEMBERS:
-            dicts.append(entry)
+            keys += entry
             found += entry.values()
         elif kind is list and len(entry) <= _MEMBERS:
             found += entry
         else:
             return False
-    return len(found) <= _NODES and _have_short_keys(dicts)
+    return len(found) <= _NODES and _are_texts(map(type, keys)) and _are_short(keys)
 
 
 def _is_plain_by_levels(value: dict[Any, Any]) -> bool:
@@ -54,8 +54,10 @@ def _is_plain_by_levels(value: dict[Any, Any]) -> bool:
         below: list[Any] = get_referents(*level)
         if not below:
             found = [*above, *level]
-            known = len(found) <= _NODES and _are_known(map(type, found))
-            return known and _have_short_keys([one for one in above if type(one) is dict])
+            if len(found) > _NODES or not _are_known(map(type, found)):
+                return False
+            keys = [*chain.from_iterable([one for one in above if type(one) is dict])]
+            return _are_texts(map(type, keys)) and _are_short(keys)
         if len(below) > _MEMBERS:
             return False
         above += level
@@ -63,8 +65,5 @@ def _is_plain_by_levels(value: dict[Any, Any]) -> bool:
     return False
 
 
-def _have_short_keys(dicts: list[dict[Any, Any]]) -> bool:
-    keys = [*chain.from_iterable(dicts)]
-    if not _are_texts(map(type, keys)):
-        return False
+def _are_short(keys: list[str]) -> bool:
     return len(_join(keys)) <= KEY_LIMIT or max(map(len, keys)) <= KEY_LIMIT
