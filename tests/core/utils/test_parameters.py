@@ -91,6 +91,7 @@ def _list_shapes(parameters: str) -> Iterator[Any]:
     yield functools.wraps(function)(lambda event: None)
     yield functools.wraps(functools.wraps(function)(lambda: None))(lambda *both: None)
     yield functools.wraps(function)(functools.partial(lambda event: None))
+    yield functools.wraps(functools.partial(function))(lambda *args: None)
     yield types.MethodType(functools.wraps(function)(lambda *args: None), 1)
     yield types.MethodType(functools.partial(function), 1)
     yield types.MethodType(types.MethodType(function, 1), 2)
