@@ -23,6 +23,9 @@ SHAPES: Mapping[str, str] = {**TOKENS, **GUESSES}
 KEY_VALUE = "key-value"
 _SHORT = 200
 _REMEMBERED = 4096
+# Conversations hold these texts anyway, so that remembering one costs no copy of it.
+_LONGEST_REMEMBERED = 500_000
+_REMEMBERED_CHARACTERS = 4_000_000
 _SHORTEST_VALUE = 4
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _PLACEHOLDER = re.compile(r"x{10}|X{10}|\*{10}|\.{10}")
@@ -63,6 +66,7 @@ class Redactor:
         self._build_holds = partial(build_holds, shapes, owner)
         self._holds: PatternSet | None = None
         self._harmless: set[str] = set()
+        self._remembered = 0
         self._known = KnownTexts()
         # Each record of a trail has new digests, and no shape of ours is that of one.
         self._has_no_hex = all(SHAPES.get(name) == source for name, source in shapes.items())
@@ -82,14 +86,18 @@ class Redactor:
         if self._has_no_hex and _DIGEST.fullmatch(text):
             return text
         spans = self.find_spans(text)
-        if not spans and len(text) <= _SHORT:
+        if not spans:
             self._remember(text)
         return self._replace(text, spans)
 
     def _remember(self, text: str) -> None:
-        """Most texts of a session come again and again: its id, names of tools, words of events."""
-        if len(self._harmless) >= _REMEMBERED:
+        """Most texts come again and again: names of tools, and with each request all messages."""
+        if len(text) > _LONGEST_REMEMBERED:
+            return
+        self._remembered += len(text)
+        if len(self._harmless) >= _REMEMBERED or self._remembered > _REMEMBERED_CHARACTERS:
             self._harmless.clear()
+            self._remembered = len(text)
         self._harmless.add(text)
 
     def scrub_keyed(self, text: str, key: Any) -> str:

@@ -319,7 +319,18 @@ def test_what_is_harmless_is_looked_at_once_and_what_is_not_each_time() -> None:
         redactor.redact_text(f"plain {number}")
     assert len(redactor._harmless) < 5000
     assert redactor.redact_text("b" * 500) == "b" * 500
-    assert "b" * 500 not in redactor._harmless
+    assert "b" * 500 in redactor._harmless
+
+
+def test_of_long_texts_only_so_many_characters_are_remembered() -> None:
+    """With each request all messages come again; but what is remembered has an end."""
+    redactor = Redactor(SHAPES, "test", "[REDACTED:{name}]")
+    for number in range(60):
+        redactor(f"{number} " + "b " * 50_000)
+        assert sum(map(len, redactor._harmless)) <= 4_000_000
+    assert redactor._harmless
+    redactor("b " * 250_001)
+    assert all(len(text) < 500_000 for text in redactor._harmless)
 
 
 def test_a_key_is_judged_the_same_each_time() -> None:
