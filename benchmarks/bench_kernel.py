@@ -75,7 +75,7 @@ def emits() -> list[Row]:
     ]
 
 
-COUNTING = (r" or (not )?plan\.quiet [&>=]+ plan\.\w+", r"\n +plan\.quiet \+= 1")
+COUNTING = (r" or (not )?plan\.quiet [&>=]+ plan\.\w+", r"\n +plan\.quiet \+= 1(?=\n +return)")
 """What emit does to count its hooks."""
 
 
