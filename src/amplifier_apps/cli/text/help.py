@@ -11,6 +11,8 @@ from amplifier_apps.cli.text.output import get_width, paint
 
 WIDEST = 80
 _GAP = 2
+_ROOM_BESIDE = 20
+"""With less of it beside the name of the command, click writes the arguments below."""
 
 
 class HelpPage(click.HelpFormatter):
@@ -21,7 +23,21 @@ class HelpPage(click.HelpFormatter):
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how the command is called."""
-        super().write_usage(_paint("tool", prog), args, _paint("title", "Usage:") + " ")
+        title = "Usage: "
+        room = self.width - self.current_indent - len(f"{title}{prog} ")
+        shown, painted = _paint("tool", prog), _paint("title", title.strip()) + " "
+        # Only what click would leave in one line: what breaks lines takes long to import.
+        if not self.current_indent and room >= _ROOM_BESIDE and _fits(args, room):
+            self.write(f"{painted}{shown} {args}\n")
+        else:
+            super().write_usage(shown, args, painted)
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        if _fits(text, self.width - self.current_indent):
+            self.write(f"{'':>{self.current_indent}}{text}\n")
+        else:
+            super().write_text(text)
 
     def write_heading(self, heading: str) -> None:
         """Write the title of a section."""
@@ -96,10 +112,28 @@ def _split_example(line: str) -> tuple[str, str]:
     return line[:end], line[end:]
 
 
-def _wrap(text: str, room: int) -> list[str]:
-    from textwrap import wrap
+def _fits(text: str, room: int) -> bool:
+    return 0 < len(text) <= room and text.isprintable() and text == text.strip()
 
-    return wrap(text, max(room, 10), break_on_hyphens=False) if text else []
+
+def _wrap(text: str, room: int) -> list[str]:
+    """Break lines as `textwrap` does, which takes long to import: usual words need none of it."""
+    if not text:
+        return []
+    room = max(room, 10)
+    words = text.split(" ")
+    if not text.isprintable() or "" in words or max(map(len, words)) > room:
+        from textwrap import wrap
+
+        return wrap(text, room, break_on_hyphens=False)
+    lines = [words[0]]
+    for word in words[1:]:
+        longer = f"{lines[-1]} {word}"
+        if len(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _paint(style: str, text: str) -> str:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import textwrap
 
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_apps.cli.text import help as help_text
 from amplifier_apps.cli.text import output
 from amplifier_apps.cli.text.help import HelpPage
 
@@ -75,3 +81,35 @@ def test_help_is_coloured_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> 
         "\n\x1b[1mExamples:\x1b[0m\n"
         "  \x1b[1;36mamplifier run -\x1b[0m\x1b[90m   reads standard input\x1b[0m\n"
     )
+
+
+WORDS = st.text("ab-.[]| \t\n\b", max_size=60)
+
+
+@given(WORDS, st.integers(1, 50))
+def test_lines_are_broken_as_the_standard_library_breaks_them(text: str, room: int) -> None:
+    """Whatever the text has in it; no line is wider than the terminal allows."""
+    expected = textwrap.wrap(text, max(room, 10), break_on_hyphens=False)
+    assert help_text._wrap(text, room) == expected
+
+
+@given(WORDS, st.integers(20, 90), st.integers(0, 3))
+def test_paragraphs_are_written_as_click_writes_them(text: str, width: int, indents: int) -> None:
+    """Those in one line, which are most, take a shorter way."""
+    ours, clicks = HelpPage(), click.HelpFormatter(width=width)
+    ours.width = width
+    for page in (ours, clicks):
+        for _ in range(indents):
+            page.indent()
+        page.write_text(text)
+    assert ours.getvalue() == clicks.getvalue()
+
+
+@given(st.sampled_from(["amplifier", "amplifier run", "a" * 30]), WORDS, st.integers(20, 90))
+def test_the_usage_is_written_as_click_writes_it(prog: str, args: str, width: int) -> None:
+    """Without a terminal it has no colours."""
+    ours, clicks = HelpPage(), click.HelpFormatter(width=width)
+    ours.width = width
+    for page in (ours, clicks):
+        page.write_usage(prog, args)
+    assert ours.getvalue() == clicks.getvalue()
