@@ -12,7 +12,7 @@ if __name__ == "__main__" and not __file__.startswith(sys.path[0]):
 _VERSION = ["--version"]
 
 if __name__ == "__main__" or sys.argv[0].rpartition("/")[2] == "amplifier":
-    # Importing makes many objects and no garbage: looking for it takes 6 % of a short command.
+    # Importing makes many objects and no garbage: looking for it takes 5 % of a short command.
     gc.set_threshold(50_000)
     if sys.argv[1:] != _VERSION:
         from amplifier_apps.cli.early_signals import answer_signals
