@@ -90,6 +90,23 @@ async def test_a_signed_log_is_verified_against_its_anchors(alone: Path, tmp_pat
     assert "edit at record 5" in done.stdout
 
 
+async def test_segments_are_verified_side_by_side(alone: Path, tmp_path: Path) -> None:
+    """The other processes find the package where it was copied to."""
+    await write_log(tmp_path / "log", 30, AuditSettings(segment_bytes=4000), signer=SIGNER)
+    program = """
+import sys
+from amplifier_audit import load_verifier, open_log
+from amplifier_audit.reader.bulk.segment_task import list_tasks
+from amplifier_audit.reader.bulk.side_by_side import verify_side_by_side
+from amplifier_audit.reader.line_verifier import LineVerifier
+paths = open_log(sys.argv[1]).paths
+tasks = list_tasks(LineVerifier(key=load_verifier(sys.argv[2])), paths, 0, None)
+print(sorted(verify_side_by_side(tasks, 2)) == list(range(len(paths))), len(paths) > 2)
+"""
+    done = run_alone(alone, "-c", program, str(tmp_path / "log"), SIGNER.public)
+    assert (done.stdout, done.stderr) == ("True True\n", "")
+
+
 async def test_records_and_values_are_read(alone: Path, tmp_path: Path) -> None:
     """Also those of the side store."""
     log = await amplifier_audit.AuditLog.open(tmp_path / "log", AuditSettings(values="committed"))
