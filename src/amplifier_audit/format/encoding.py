@@ -96,7 +96,9 @@ def encode_body_now(body: Any) -> bytes:
     try:
         if type(body) is dict and is_plain(body):
             text = _dump_short(body)
-            if len(text) <= LATER_LIMIT and text.isascii():
+            if not text.isascii():
+                text = _dump(body)
+            if len(text) <= LATER_LIMIT:
                 return text
     except Exception:  # noqa: BLE001 - the careful way knows what to do
         pass
@@ -168,9 +170,6 @@ def _dump_plain(value: Any) -> bytes | None:
         text = _dump_short(value)
         if not text.isascii():
             text = _dump(value)
-            # Surrogates, even in pairs, are left to the walk.
-            if b"\\ud" in text:
-                return None
     except Exception:  # noqa: BLE001 - lone surrogates, a dict that another thread changes, ...
         return None
     # No text inside is longer than the whole.

@@ -66,10 +66,16 @@ def test_what_it_writes_reads_as_what_the_standard_library_writes(value: Any) ->
 
 def test_a_usual_record_takes_the_short_cut() -> None:
     """Else it would be of no use."""
-    body = {"action": "continue", "hooks": [{"hook": "guard", "ms": 0.25}], "data": {"n": 1}}
-    text = encode_plain(body)
-    assert text is not None
-    assert read_json(text) == body
+    for said in ("done", "schön", "😀 done", "\\ud83d\\ude00"):
+        body = {
+            "action": "continue",
+            "hooks": [{"hook": "guard", "ms": 0.25}],
+            "data": {said: said},
+        }
+        text = encode_plain(body)
+        assert text is not None
+        assert text == DUMP(Walk(WIDE).simplify(body))
+        assert read_json(text) == body
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,7 @@ def test_a_usual_record_takes_the_short_cut() -> None:
         {"a": -SAFE_INTEGER - 1},
         {"a": 2**70},
         {"a": "\ud800"},
-        {"a": "😀"},
+        {"\udfff": 1},
         {"k" * (KEY_LIMIT + 1): 1},
         {"a": "x" * (WIDE.text + 1)},
         {"a": ["x" * 200] * 50},
