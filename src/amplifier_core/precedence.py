@@ -9,7 +9,6 @@ from amplifier_core.models import (
     Action,
     ContextInjection,
     HookResult,
-    continue_from,
     continue_with,
     replace_fields,
 )
@@ -46,8 +45,6 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> Ho
     if winner is None:
         return continue_with(data)
     result = winner.result
-    if result.action == "modify":
-        return continue_from(result, data)
     if result.action == "deny":
         return replace_fields(result, context_injections=[])
     if result.action == "inject_context":
@@ -61,7 +58,7 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> Ho
         )
     if result.action == "ask_user":
         return replace_fields(result, data=data, context_injections=[])
-    return continue_from(result, data)
+    return replace_fields(result, action="continue", data=data, context_injections=[])
 
 
 def list_injections(result: HookResult) -> list[ContextInjection]:

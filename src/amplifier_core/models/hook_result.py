@@ -222,7 +222,6 @@ _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _DEFAULTS: dict[str, Any] = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
-_LEFT_FIELDS = {"action", "data", "context_injections"}
 
 # For each field the types, or the words, that validation takes as they are. Of those that hold
 # others (`data` apart) none is listed: validation looks into them and copies them.
@@ -266,18 +265,6 @@ def replace_fields(result: HookResult, **changes: Any) -> HookResult:
     fresh: HookResult = _new(HookResult)
     _set_values(fresh, values)
     _set_given(fresh, result.__pydantic_fields_set__.union(changes))
-    return fresh
-
-
-def continue_from(result: HookResult, data: dict[str, Any]) -> HookResult:
-    """What is left of a result once its change is made: its words, and the data after it."""
-    values = result.__dict__.copy()
-    values["action"] = "continue"
-    values["data"] = data
-    values["context_injections"] = []
-    fresh: HookResult = _new(HookResult)
-    _set_values(fresh, values)
-    _set_given(fresh, result.__pydantic_fields_set__ | _LEFT_FIELDS)
     return fresh
 
 

@@ -21,7 +21,6 @@ from amplifier_core.models import (
     DEFAULT_APPROVAL_OPTIONS,
     ContextInjection,
     HookResult,
-    continue_from,
     continue_with,
     hook_result,
     replace_fields,
@@ -68,7 +67,7 @@ def test_what_the_kernel_fills_is_what_validation_makes() -> None:
     assert made.model_copy(update={"reason": "x"}).reason == "x"
     assert replace_fields(made, reason="x").model_fields_set == {"action", "data", "reason"}
     said = HookResult(action="modify", data={}, reason="r", context_injections=[{"content": "x"}])
-    left = continue_from(said, {"a": 1})
+    left = replace_fields(said, action="continue", data={"a": 1}, context_injections=[])
     fields = {"data": {"a": 1}, "reason": "r", "context_injections": []}
     assert left == HookResult.model_validate({"action": "continue", **fields})
     assert left.model_fields_set == {"action", *fields}
