@@ -117,10 +117,6 @@ class Dispatch:
         """Whether no other hook runs."""
         return self.denied and self.plan.mode == "enforce"
 
-    def keep(self, answer: Answer) -> None:
-        """Take an answer in; behind a denial it has no effect."""
-        (self.unheeded if self.denied else self.spoken).append(answer)
-
     def shadow(self) -> None:
         """Shadow mode: keep apart what would have had an effect, and go on as if nobody spoke."""
         said = [*self.spoken, *self.unheeded]
@@ -285,7 +281,7 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
 
 
 def _repeat(run: Dispatch, said: Answer) -> None:
-    run.keep(said)
+    (run.unheeded if run.denied else run.spoken).append(said)
     if said.left is not None and not run.denied:
         run.data, run.shared = said.left, copy_plain(said.left)
 
