@@ -38,19 +38,19 @@ PRICES = (
         "added",
     ),
     Price(
-        "a whole turn with one tool call and five hooks on every event",
+        "a whole turn with one tool call and five hooks on each of four events",
         "session",
-        "a turn, 5 hooks on every event, audit off",
+        "a turn, 5 hooks on four events",
     ),
     Price(
         "the same turn with its trail",
         "session",
-        "a turn, 5 hooks on every event, audited",
+        "a turn, 5 hooks on four events, trail on",
     ),
     Price(
-        "one event and the answers of five hooks in the trail",
+        "one record in the trail, for the session that writes it",
         "audit",
-        "audited emit of 5 hooks, normal level: appends added",
+        "one record without hooks, from call to queued, in os.write",
     ),
     Price(
         "a command in the sandbox, besides the command itself",
