@@ -30,7 +30,8 @@ def looks_with(look: Callable[..., Any]) -> Callable[[Method], Method]:
     """Name what does the same as a method, for who keeps and changes nothing of what it returns."""
 
     def note(method: Method) -> Method:
-        vars(method)["look"] = look
+        # With the method itself, because what wraps one takes over all that is noted on it.
+        vars(method)["look"] = method, look
         return method
 
     return note
@@ -40,5 +41,5 @@ def find_look(read: Any, owner: Any) -> Callable[..., Any] | None:
     """What to call instead of a method that copies, if it is the owner's and names such a thing."""
     if type(read) is not MethodType or read.__self__ is not owner:
         return None
-    look = vars(read.__func__).get("look")
-    return None if look is None else partial(look, owner)
+    method, look = vars(read.__func__).get("look", (None, None))
+    return partial(look, owner) if look is not None and method is read.__func__ else None

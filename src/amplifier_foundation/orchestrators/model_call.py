@@ -53,7 +53,8 @@ class ModelCaller:
             "model": _get_model(turn),
             # If there are none, the coordinator fills in the conversation.
             "messages": await read_messages(turn.context, turn.provider),
-            "tools": list(turn.tools),
+            # Of the specs: a tool that came since the turn began is not among them.
+            "tools": [spec.name for spec in turn.specs],
             "iteration": turn.requests,
         }
         opened = await turn.coordinator.open_request(asked)

@@ -72,7 +72,9 @@ def choose_messages(opened: Outcome, asked: list[Plain]) -> tuple[list[Plain], P
     for place in (len(asked), len(asked) - 1):
         if is_equal(left[:place], asked[:place]):
             behind = left[place:]
-            return asked, Passing(place, behind) if behind else None
+            # The list may be the context's own, and have grown since it was judged.
+            is_whole = place == len(asked) and not behind
+            return asked, None if is_whole else Passing(place, behind)
     return left, None
 
 

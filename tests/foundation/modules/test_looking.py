@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from amplifier_foundation.modules.looking import (
@@ -80,3 +81,15 @@ def test_one_value_among_many_that_is_held_is_noticed() -> None:
     one = values[7]
     assert is_any_held_twice(values)
     assert one == {"n": 7}
+
+
+def test_what_wraps_a_method_is_not_passed_over() -> None:
+    """`functools.wraps` copies what is noted on a function, and whoever wraps may filter."""
+
+    def shout(self: Owner) -> str:
+        return Owner.read(self).upper()
+
+    wrapper: Any = functools.wraps(Owner.read)(shout)
+    owner = type("Wraps", (Owner,), {"read": wrapper})()
+    assert owner.read() == "COPIED"
+    assert find_look(owner.read, owner) is None

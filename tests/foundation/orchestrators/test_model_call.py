@@ -9,9 +9,9 @@ import pytest
 from amplifier_core.llm_errors import AuthenticationError, LLMError, ProviderUnavailableError
 from amplifier_core.message_models import ChatResponse, TextBlock
 from amplifier_core.models import HookResult
-from amplifier_core.testing import EventRecorder
+from amplifier_core.testing import EventRecorder, MockTool
 from tests.support.hooks import injects, says
-from tests.support.sessions import SessionHarness
+from tests.support.sessions import SessionHarness, calls
 
 LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
 OVERLOADED = {"error": {"type": "overloaded"}}
@@ -170,6 +170,24 @@ async def test_a_request_says_what_is_asked_of_whom() -> None:
     assert (data["provider"], data["model"], data["iteration"]) == ("scripted", "scripted", 1)
     assert data["tools"] == []
     assert [message["content"] for message in data["messages"]] == ["hello"]
+
+
+async def test_a_request_names_the_tools_that_the_model_is_told_of() -> None:
+    """One that is mounted while the turn runs is not among them before the next turn."""
+
+    class Mounts(MockTool):
+        async def execute(self, arguments: dict[str, Any]) -> Any:
+            await harness.coordinator.mount("tools", MockTool("Late"))
+            return await super().execute(arguments)
+
+    script = [calls("Early"), {"text": "ok"}, {"text": "again"}]
+    async with SessionHarness(script, tools=[Mounts("Early")]) as harness:
+        heard = EventRecorder()
+        harness.hooks.register("provider:request", heard)
+        await harness.session.execute("x")
+        await harness.session.execute("y")
+    told = [data["tools"] for _, data in heard.events]
+    assert told == [["Early"], ["Early"], ["Early", "Late"]]
 
 
 async def test_a_reply_that_nobody_hears_is_recorded_with_what_the_model_said() -> None:

@@ -164,6 +164,15 @@ def test_what_a_hook_has_changed_is_sent_as_it_left_it() -> None:
     assert (messages is judged, passing) == (True, None)
 
 
+def test_what_came_while_hooks_judged_and_is_not_in_their_answer_waits() -> None:
+    """The list may be the context's own, which goes on growing."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": text} for text in "abc"]
+    judged = [dict(one) for one in asked[:2]]
+    messages, passing = choose_messages(hooked(judged), asked)
+    request = RequestBuilder().build(messages, [], passing)
+    assert [one.text for one in request.messages] == ["a", "b"]
+
+
 def test_what_a_context_did_not_say_is_sent_all_the_same() -> None:
     """One that can only say all that it holds is read by the kernel."""
     history = [{"role": "user", "content": "a"}]
