@@ -121,8 +121,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         return self._operations.notify(name, data)
 
     def reaches_anybody(self, event: str) -> bool:
-        """Whether telling of an event would reach a hook or the trail; if not, spare it."""
-        return self._trail.records or self.hooks.hears(event)
+        """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
+        return self._trail.records or bool(self._trail.news) or self.hooks.hears(event)
 
     def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
         """Record an event that no hook hears; False if it has to be judged, or told of, instead."""

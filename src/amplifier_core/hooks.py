@@ -187,6 +187,8 @@ class HookRegistry(RegistryNames):
             listener(change, record)
 
     def _forget_plans(self) -> None:
+        for plan in list(self._plans.values()):
+            plan.count_quiet()  # now: a result that somebody keeps keeps its plan
         self._plans = {}
         if self._children:
             for child in list(self._children):

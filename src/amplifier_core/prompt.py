@@ -157,13 +157,12 @@ class PromptRun:
             self.status = "idle"
         if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
-            if not self._coordinator.pass_unheard(events.PROMPT_COMPLETE, complete):
-                await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
+            await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
         if not self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
             return
         news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
-        if not self._coordinator.pass_unheard(events.USER_NOTIFICATION, news):
-            await self._coordinator.notify(events.USER_NOTIFICATION, news)
+        # Told of, not passed: what the person has yet to be told cannot wait for the next turn.
+        await self._coordinator.notify(events.USER_NOTIFICATION, news)

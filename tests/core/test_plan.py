@@ -230,3 +230,14 @@ async def test_hooks_that_only_observe_are_counted_always_and_timed_now_and_then
     counts = registry.count()["observer"]
     assert counts.calls == 20
     assert sum(counts.times.values()) == 16
+
+
+async def test_calls_are_counted_while_somebody_keeps_what_became_of_them():
+    """A result knows its run, and with it the plan of before a registration changed."""
+    registry = HookRegistry()
+    registry.register(PRE, modifies(a=1), name="changes")
+    kept = [await registry.emit(PRE, {}) for _ in range(3)]
+    registry.register("other:event", quiet, name="late")
+    assert told(registry)["changes"] == (3, {"modify": 3})
+    del kept
+    assert told(registry)["changes"] == (3, {"modify": 3})

@@ -11,7 +11,7 @@ import pytest
 from amplifier_core.models import HookResult
 from amplifier_core.prompt import STOPPED_AT_ONCE
 from amplifier_core.session import AmplifierSession
-from amplifier_core.testing import EventRecorder, ScriptedApproval
+from amplifier_core.testing import EventRecorder, RecordingDisplay, ScriptedApproval
 from tests.support.sessions import SessionHarness, plan_for
 
 
@@ -343,3 +343,34 @@ async def test_without_a_listener_the_answer_goes_straight_out() -> None:
     session = AmplifierSession(plan_for([{"text": "one"}]))
     async with session:
         assert await session.execute("x") == "one"
+
+
+async def test_a_person_is_told_what_came_up_in_a_turn_that_nobody_hears_of() -> None:
+    """Without hooks and without a trail, too: a hook that will never be called is worth a word."""
+    screen = RecordingDisplay()
+    session = AmplifierSession(plan_for([]), display_system=screen)
+
+    async def echo(prompt: str) -> str:
+        return prompt
+
+    async with session:
+        await session.start()
+        await session.coordinator.mount("orchestrator", Loop(echo))
+        session.coordinator.hooks.register("tool:per", EventRecorder(), name="misspelled")
+        assert await session.execute("x") == "x"
+        assert any("did you mean" in str(one) for one in screen.messages)
+
+
+async def test_a_trail_that_fails_at_the_end_of_a_turn_is_told_of_in_that_turn() -> None:
+    """The next one may never come."""
+    async with SessionHarness([{"text": "one"}]) as harness:
+        append = harness.trail.append
+
+        def fail_at_the_end(type: str, body: Any, **source: Any) -> int:
+            if source.get("event") == "user:notification":
+                raise OSError("disk full")
+            return append(type, body, **source)
+
+        harness.trail.append = fail_at_the_end  # type: ignore[method-assign]
+        assert await harness.session.execute("x") == "one"
+        assert any("disk full" in str(one) for one in harness.screen.messages)
