@@ -74,8 +74,9 @@ class Trail:
         if not self.scrubbers:
             return value
         if self.scrubbers != self._asked:
-            # Only what always says the same of a text need not be asked again.
-            constant = all(getattr(one, "is_constant", False) is True for one in self.scrubbers)
+            # Only what always says the same of a text need not be asked again. Its very class has
+            # to say so: one that builds on it may learn.
+            constant = all(vars(type(one)).get("is_constant") is True for one in self.scrubbers)
             self._asked, self._known = [*self.scrubbers], KnownTexts() if constant else None
         return rewrite(value, self._scrub_text, known=self._known)
 

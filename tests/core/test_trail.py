@@ -118,6 +118,36 @@ async def test_a_scrubber_may_heed_the_key_of_a_text():
     assert found == {"password": "***", "name": "plain", "all": ["plain"]}
 
 
+async def test_a_scrubber_that_builds_on_a_constant_one_may_learn():
+    """What it inherits says nothing about what it does, nor does what it stands before."""
+    secrets = set[str]()
+
+    class Constant:
+        is_constant = True
+
+        def __call__(self, text):
+            return text
+
+    class Learning(Constant):
+        def __call__(self, text):
+            return "***" if text in secrets else text
+
+    class StandsBefore:
+        def __call__(self, text):
+            return Learning()(text)
+
+        def __getattr__(self, name):
+            return getattr(Constant(), name)
+
+    for kind in (Learning, StandsBefore):
+        secrets.clear()
+        harness = Harness()
+        harness.coordinator.register_scrubber(kind())
+        assert harness.coordinator.scrub({"name": "hunter2"}) == {"name": "hunter2"}
+        secrets.add("hunter2")
+        assert harness.coordinator.scrub({"name": "hunter2"}) == {"name": "***"}
+
+
 @pytest.mark.parametrize("constant", [True, False])
 async def test_a_scrubber_that_may_learn_is_asked_again(constant):
     """Only one that says of itself that it is constant is not; a new one is always asked."""
