@@ -77,6 +77,7 @@ class LineMaker:
         self.newest: Note | None = None
         self._items: list[Item] = []
         self._notes: list[Note] = []
+        self._is_whole = True
 
     @property
     def head(self) -> Head:
@@ -88,7 +89,13 @@ class LineMaker:
         return self._chain.measure_line()
 
     def make(self, work: Sequence[Work]) -> None:
-        """Make the lines of all this; they stay here until they are taken."""
+        """Make the lines of all this; they stay here until they are taken.
+
+        If one fails it is final: the next would have the place of records that are lost.
+        """
+        if not self._is_whole:
+            raise RuntimeError("lines before these could not be made")
+        self._is_whole = False
         for one in work:
             if isinstance(one, list):
                 self._make_lines(one)
@@ -99,6 +106,7 @@ class LineMaker:
             else:
                 self._items.append(NewSegment(one.number, self._make_note()))
                 self.segment_size = 0
+        self._is_whole = True
 
     def take(self) -> tuple[list[Item], list[Note]]:
         """All lines that were made, with the checkpoints among them."""

@@ -257,3 +257,30 @@ def test_whatever_the_order_of_calls_the_lines_verify(operations: list[str]) -> 
             before = [line for line in items[:place] if isinstance(line, bytes)]
             feed_lines(before).check_note(item.seal, "the seal")
             assert json.loads(before[-1])["type"] == "sealed"
+
+
+def test_after_lines_that_could_not_be_made_no_other_is() -> None:
+    """It would have the place of a record that is lost, and acknowledge that one."""
+
+    class FailsOnce:
+        name, key_id, public = SIGNER.name, SIGNER.key_id, SIGNER.public
+
+        def __init__(self) -> None:
+            self.left = 1
+
+        def sign(self, message: bytes) -> bytes:
+            self.left -= 1
+            if self.left == 0:
+                raise OSError("the key is away")
+            return SIGNER.sign(message)
+
+    queue = make_queue(signer=FailsOnce())
+    add(queue)
+    queue.add_checkpoint()
+    add(queue)
+    with pytest.raises(OSError, match="the key is away"):
+        queue.chain()
+    # Before whoever asked can tell that the log has failed, the writer comes to its turn.
+    add(queue)
+    with pytest.raises(RuntimeError, match="could not be made"):
+        queue.take()
