@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing as _typing
+from importlib import import_module as _import_module
 
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
 from amplifier_core.events.event import Event as Event
@@ -153,3 +154,11 @@ def is_unique(event: str) -> bool:
 def payload_type(event: str) -> type[EventData] | None:
     """The typed payload of an event; None for an event of a module's own."""
     return _find_type(canonical(event))
+
+
+if not _typing.TYPE_CHECKING:  # pragma: no branch
+
+    def __getattr__(name):
+        if name not in ("payloads", "ecosystem"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _import_module(f"{__name__}.{name}")

@@ -56,3 +56,15 @@ def test_the_types_are_imported_when_they_are_asked_for() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "ToolPreData"]
+
+
+def test_the_types_can_be_reached_through_the_events() -> None:
+    """As a type checker says that they can, in a process that has imported nothing else."""
+    program = (
+        "from amplifier_core import events\n"
+        "print(events.payloads.ToolPreData.__name__, events.ecosystem.LlmCallData.__name__)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (run.stdout.split(), run.stderr) == (["ToolPreData", "LlmCallData"], "")
+    assert vars(events)["__getattr__"]("payloads") is events.payloads
+    assert not hasattr(events, "nonsense")
