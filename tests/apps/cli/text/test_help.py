@@ -93,7 +93,11 @@ def test_lines_are_broken_as_the_standard_library_breaks_them(text: str, room: i
     assert help_text._wrap(text, room) == expected
 
 
-@given(WORDS, st.integers(20, 90), st.integers(0, 3))
+# A paragraph that is indented by more than the width has click search for a line break for ever.
+PARAGRAPHS = st.text("ab-.[]| \n\b", max_size=60).filter(lambda text: " " * 8 not in text)
+
+
+@given(PARAGRAPHS, st.integers(20, 90), st.integers(0, 3))
 def test_paragraphs_are_written_as_click_writes_them(text: str, width: int, indents: int) -> None:
     """Those in one line, which are most, take a shorter way."""
     ours, clicks = HelpPage(), click.HelpFormatter(width=width)
