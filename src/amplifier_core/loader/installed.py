@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,8 +77,19 @@ def _read() -> _Reading:
     homes = {key: _find_home(dist) for key, dist in dists.items()}
     ours = {key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION}
     named = [_Named(one, homes[id(one.dist)], id(one.dist) in ours) for one in points]
-    files = tuple(f"{_find_folder(dist)}/entry_points.txt" for dist in dists.values())
+    folders = [*map(_find_folder, dists.values()), *_list_checkouts()]
+    files = tuple(f"{folder}/entry_points.txt" for folder in folders)
     return _Reading(tuple(named), read, files, read_path_state(files))
+
+
+def _list_checkouts() -> list[str]:
+    """What development installs know of themselves, which is written anew in its place."""
+    found: list[str] = []
+    for folder in sys.path:
+        with suppress(OSError):
+            names = os.listdir(folder or ".")  # noqa: PTH208 - a Path for each name takes long
+            found += [f"{folder or '.'}/{name}" for name in names if name.endswith(".egg-info")]
+    return found
 
 
 def _find_home(dist: Any) -> Path | None:

@@ -84,6 +84,17 @@ def test_a_distribution_that_is_changed_in_its_place_is_read_again(old_site: Pat
     assert choose() == {"tool-x": "second:mount"}
 
 
+def test_a_checkout_that_names_its_first_module_is_read_again(old_site: Path) -> None:
+    """A development install writes its names anew in their place, and had none of ours before."""
+    facts = old_site / "theirs_too.egg-info"
+    facts.mkdir()
+    (facts / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: theirs-too\nVersion: 1\n")
+    settle(old_site)
+    assert choose() == {"tool-x": "first:mount"}
+    (facts / "entry_points.txt").write_text(f"[{GROUP}]\ntool-y = other:mount\n")
+    assert choose() == {"tool-x": "first:mount", "tool-y": "other:mount"}
+
+
 def test_what_has_just_changed_is_not_remembered(old_site: Path) -> None:
     """The next change could have the same time."""
     make_old(old_site, 0)
