@@ -92,6 +92,19 @@ async def test_a_prompt_that_takes_too_long_is_ended() -> None:
     assert told["error:orchestration"]["error"] == {"type": "TimeoutError", "message": why}
 
 
+async def test_a_loop_that_fails_in_time_says_why_itself() -> None:
+    """A limit that was not reached has nothing to say."""
+    async with SessionHarness([], session={"turn_timeout": 60}) as harness:
+
+        async def fail(_: str) -> str:
+            raise TimeoutError
+
+        await harness.coordinator.mount("orchestrator", Loop(fail))
+        with pytest.raises(TimeoutError) as caught:
+            await harness.session.execute("x")
+    assert caught.value.args == ()
+
+
 async def test_an_immediate_stop_ends_the_loop_and_the_session_goes_on() -> None:
     """The reply says so, cancel:completed is told, and the next prompt is processed."""
     async with SessionHarness([]) as harness:
