@@ -98,7 +98,7 @@ class SimpleContext:
         role, origin = given.get("role"), given.get("metadata") or metadata
         if not isinstance(role, str):
             raise TypeError(f"A message needs a role such as 'user', got {role!r}")
-        if isinstance(given.get("content"), list):
+        if not isinstance(given.get("content"), str | None):
             given = detach(given)  # whoever added the blocks may still change them
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
         self._messages.append(kept)

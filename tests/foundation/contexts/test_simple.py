@@ -441,3 +441,16 @@ async def test_who_added_a_message_cannot_change_it_any_more() -> None:
     given["metadata"]["k"] = 2
     [message] = one.get_messages()
     assert (message["content"], message["metadata"]) == ([{"type": "text", "text": "a"}], {"k": 1})
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_nor_those_of_a_content_of_any_kind(kind: type) -> None:
+    """Models take a tuple of blocks as well, and the mark says that nobody can change them."""
+    one, block = context(), {"type": "text", "text": "a"}
+    one.add_message("user", "first")
+    mark = asyncio.run(one.look_at_messages()).mark
+    one.add_message({"role": "user", "content": kind([block])})
+    block["text"] = "changed"
+    seen = asyncio.run(one.look_at_messages())
+    assert seen.mark is mark
+    assert seen[1]["content"][0]["text"] == "a"
