@@ -221,22 +221,17 @@ class ChatRequest(_Value):
     timeout: float | None = None
 
 
-# A request is made for every call of a model, so it is filled directly: the model's own slots, in
-# the state that validation leaves them in.
-_set_values = BaseModel.__dict__["__dict__"].__set__
-_set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
-_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
-_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 _REQUEST = {name: field.default for name, field in ChatRequest.model_fields.items()}
 
 
 def build_request(messages: list[Message], tools: list[ToolSpec] | None) -> ChatRequest:
-    """A request of parts that are validated already."""
+    """A request of parts that are validated already; it is made for every call of a model."""
     request = ChatRequest.__new__(ChatRequest)
-    _set_values(request, {**_REQUEST, "messages": messages, "tools": tools})
-    _set_given(request, {"messages", "tools"})
-    _set_extra(request, {})
-    _set_private(request, None)
+    values = {**_REQUEST, "messages": messages, "tools": tools}
+    object.__setattr__(request, "__dict__", values)
+    object.__setattr__(request, "__pydantic_fields_set__", {"messages", "tools"})
+    object.__setattr__(request, "__pydantic_extra__", {})
+    object.__setattr__(request, "__pydantic_private__", None)
     return request
 
 
