@@ -12,11 +12,7 @@ from amplifier_core.message_models import Message
 class SentMessages(list[Message]):
     """What a provider gets; a copy of it is a plain list."""
 
-    __slots__ = ("changed",)
-
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        super().__init__(messages)
-        self.changed = False
+    changed = False
 
     def grow(self, messages: Iterable[Message]) -> None:
         """Take in what is new, for the next request."""
