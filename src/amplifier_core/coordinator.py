@@ -267,6 +267,12 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """While tool calls are under way, injections wait until their results are in place."""
         return ToolCalls(self._injector, self._report_drops)
 
+    def may_send(self, messages: list[dict[str, Any]]) -> bool:
+        """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""
+        if not messages or self._injector.has_ephemeral:
+            return False
+        return not self.reaches_anybody(events.PROVIDER_REQUEST)
+
     async def open_request(self, data: payloads.ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 

@@ -169,6 +169,11 @@ class Injector:
         waiting, self._ephemeral = self._ephemeral, []
         return add_ephemeral(history, waiting)
 
+    @property
+    def has_ephemeral(self) -> bool:
+        """Whether the next request gets more than the conversation."""
+        return bool(self._ephemeral)
+
     def forget(self) -> None:
         """The session is over: nobody will ask for what still waits."""
         self._parked, self._ephemeral = [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +50,12 @@ def read_text(content: Any) -> str | None:
 
 async def add_message(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
+    if (pending := start_adding(context, message)) is not None:
+        await pending
+
+
+def start_adding(context: Any, message: dict[str, Any]) -> Awaitable[Any] | None:
+    """The same; what is returned, if anything, has to be awaited."""
     add = context.add_message
     known = _list_parts(getattr(add, "__func__", add))
     if known is None:
@@ -61,8 +67,7 @@ async def add_message(context: Any, message: dict[str, Any]) -> None:
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    if outcome is not None and outcome is not DONE:
-        await resolve(outcome, PATIENCE)
+    return None if outcome is None or outcome is DONE else resolve(outcome, PATIENCE)
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ added at the end, and nobody else got hold of the others.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from itertools import repeat
 from types import NoneType
 from typing import Any
@@ -22,12 +22,15 @@ _TEXT = frozenset({str, NoneType})
 class MessageList(list[Message]):
     """The conversation. Callers may use it directly or await it: existing loops do either."""
 
-    __slots__ = ("mark",)
+    mark: object | None = None
+    """None if somebody may hold one of the messages, and change it at any time."""
 
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        super().__init__(messages)
-        self.mark: object | None = None
-        """None if somebody may hold one of the messages, and change it at any time."""
+    @classmethod
+    def begin(cls) -> MessageList:
+        """An empty one; nobody can hold what is yet to be added."""
+        fresh = cls()
+        fresh.mark = object()
+        return fresh
 
     def __await__(self) -> Generator[Any, None, MessageList]:
         return self

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -64,7 +64,7 @@ class SimpleContext:
         coordinator: SessionCoordinator | None = None,
     ) -> None:
         self.config = config or SimpleContextConfig()
-        self._messages = MessageList()
+        self._messages = MessageList.begin()
         self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
         self._coordinator = coordinator
@@ -90,14 +90,13 @@ class SimpleContext:
         **more: Any,
     ) -> Done:
         """Add one message, given as one dict or as role, content and metadata."""
-        if message is not None and role is not None:
-            raise TypeError(f"A message has one role, got {message!r} and role={role!r}")
-        given = message
-        if not isinstance(given, dict):
-            given = {"role": role if message is None else message, "content": content, **more}
-        role, origin = given.get("role"), given.get("metadata") or metadata
-        if not isinstance(role, str):
-            raise TypeError(f"A message needs a role such as 'user', got {role!r}")
+        if type(message) is dict and role is None:
+            given = message
+        else:
+            given = _read_parts(message, role, {"content": content, **more})
+        origin = given.get("metadata") or metadata
+        if not isinstance(given.get("role"), str):
+            raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
         if not isinstance(given.get("content"), str | None):
             given = detach(given)  # whoever added the blocks may still change them
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
@@ -113,15 +112,22 @@ class SimpleContext:
         self._messages.mark = None
         return MessageList(self._messages)
 
-    async def look_at_messages(self, provider: Any = None) -> MessageList:
+    def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
         """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        await self._make_room(None, provider)
-        if self._messages.mark is None and self._holds_alone():
+        limit = self._choose_limit(None, provider)
+        if self._is_over(limit):
+            return self._compact_and_look(limit)
+        return self._messages if self._messages.mark is not None else self._mark()
+
+    async def _compact_and_look(self, limit: int | None) -> MessageList:
+        await self.compact(limit=limit)
+        return self._mark()
+
+    def _mark(self) -> MessageList:
+        """The list, with another mark if nobody holds anything of it any more."""
+        if count_holders(self._messages) <= HELD_ONCE and self._messages.is_private():
             self._messages.mark = object()
         return self._messages
-
-    def _holds_alone(self) -> bool:
-        return count_holders(self._messages) <= HELD_ONCE and self._messages.is_private()
 
     @looks_with(look_at_messages)
     async def get_messages_for_request(
@@ -131,14 +137,11 @@ class SimpleContext:
 
         That is the given budget, else the configured one or what the provider can read, if less.
         """
-        await self._make_room(token_budget, provider)
-        self._messages.mark = None
-        return list(self._messages)
-
-    async def _make_room(self, token_budget: int | None, provider: Any) -> None:
         limit = self._choose_limit(token_budget, provider)
         if self._is_over(limit):
             await self.compact(limit=limit)
+        self._messages.mark = None
+        return list(self._messages)
 
     def _choose_limit(self, token_budget: int | None, provider: Any) -> int | None:
         configured = self.config.max_tokens
@@ -156,7 +159,7 @@ class SimpleContext:
 
     def clear(self) -> Done:
         """Forget the conversation."""
-        self._messages = MessageList()
+        self._messages = MessageList.begin()
         self._size = 0
         return DONE
 
@@ -259,6 +262,15 @@ class SimpleContext:
             "messages_after": len(self._messages),
         }
         await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
+
+
+def _read_parts(message: Any, role: str | None, more: Message) -> Message:
+    """A message that was given as role and content, or as a dict of another class."""
+    if message is not None and role is not None:
+        raise TypeError(f"A message has one role, got {message!r} and role={role!r}")
+    if isinstance(message, dict):
+        return message
+    return {"role": role if message is None else message, **more}
 
 
 def _read_target(left: Mapping[str, Any], target: int) -> int:

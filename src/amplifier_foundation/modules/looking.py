@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import MethodType
 from typing import Any, TypeVar
 
@@ -38,8 +37,9 @@ def looks_with(look: Callable[..., Any]) -> Callable[[Method], Method]:
 
 
 def find_look(read: Any, owner: Any) -> Callable[..., Any] | None:
-    """What to call instead of a method that copies, if it is the owner's and names such a thing."""
+    """What to call with the owner instead of a method that copies, if that is its very own."""
     if type(read) is not MethodType or read.__self__ is not owner:
         return None
-    method, look = vars(read.__func__).get("look", (None, None))
-    return partial(look, owner) if look is not None and method is read.__func__ else None
+    function = read.__func__
+    named = function.__dict__.get("look")
+    return named[1] if named is not None and named[0] is function else None

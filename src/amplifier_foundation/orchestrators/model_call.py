@@ -48,19 +48,12 @@ class ModelCaller:
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
-        asked: ProviderRequestData = {
-            "provider": turn.provider.name,
-            "model": _get_model(turn),
-            # If there are none, the coordinator fills in the conversation.
-            "messages": await read_messages(turn.context, turn.provider),
-            # Of the specs: a tool that came since the turn began is not among them.
-            "tools": [spec.name for spec in turn.specs],
-            "iteration": turn.requests,
-        }
-        opened = await turn.coordinator.open_request(asked)
-        if not opened.allowed or opened.data is None:
-            return Denial(opened.denial)
-        messages, passing = choose_messages(opened, asked["messages"])
+        messages, passing = await read_messages(turn.context, turn.provider), None
+        if not turn.coordinator.may_send(messages):
+            opened = await turn.coordinator.open_request(_describe_request(turn, messages))
+            if not opened.allowed or opened.data is None:
+                return Denial(opened.denial)
+            messages, passing = choose_messages(opened, messages)
         request = self._requests.build(messages, turn.specs, passing)
         started = time.perf_counter()
         response = await self._fetch_with_retries(turn, request)
@@ -79,15 +72,28 @@ class ModelCaller:
         return await _review(turn, said, 0)
 
     async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        fetch = partial(self._fetch, turn, request)
-        announce = partial(self._announce_retry, turn)
         try:
-            reply = await retry_with_backoff(fetch, self._retries, on_retry=announce)
+            try:
+                reply = await self._fetch(turn, request)
+            except LLMError as error:
+                reply = await self._retry(turn, request, error)
             return _check_reply(reply, turn.provider.name)
         except Exception as error:  # whatever a provider raises, its call has failed
             failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
             await turn.coordinator.notify(PROVIDER_ERROR, failed)
             raise
+
+    async def _retry(self, turn: Turn, request: ChatRequest, error: LLMError) -> ChatResponse:
+        """Go on after a first try that has failed."""
+        failures = [error]
+
+        async def fetch() -> ChatResponse:
+            if failures:
+                raise failures.pop()
+            return await self._fetch(turn, request)
+
+        announce = partial(self._announce_retry, turn)
+        return await retry_with_backoff(fetch, self._retries, on_retry=announce)
 
     async def _announce_retry(
         self, turn: Turn, attempt: int, pause: float, error: Exception
@@ -102,6 +108,18 @@ class ModelCaller:
         await turn.coordinator.notify(PROVIDER_RETRY, data)
 
 
+def _describe_request(turn: Turn, messages: list[dict[str, Any]]) -> ProviderRequestData:
+    return {
+        "provider": turn.provider.name,
+        "model": _get_model(turn),
+        # If there are none, the coordinator fills in the conversation.
+        "messages": messages,
+        # Of the specs: a tool that came since the turn began is not among them.
+        "tools": [spec.name for spec in turn.specs],
+        "iteration": turn.requests,
+    }
+
+
 def _check_reply(reply: Any, provider: str) -> ChatResponse:
     """A provider of another author may hand back anything, and a model may end before it began."""
     if not isinstance(reply, ChatResponse):
@@ -109,7 +127,7 @@ def _check_reply(reply: Any, provider: str) -> ChatResponse:
         raise LLMError(
             f"Provider {provider!r} returned {kind}, not a ChatResponse", provider=provider
         )
-    cut = explain_cut(reply.finish_reason)
+    cut = None if reply.finish_reason is None else explain_cut(reply.finish_reason)
     if cut and not (reply.text.strip() or reply.tool_calls):
         raise LLMError(f"The reply of the model is empty: {cut}", provider=provider)
     return reply

@@ -20,6 +20,7 @@ from amplifier_core.testing import (
     TestCoordinator,
 )
 from amplifier_core.utils import resolve
+from amplifier_foundation.contexts.message_list import MessageList
 from amplifier_foundation.contexts.simple import (
     SimpleContext,
     SimpleContextConfig,
@@ -30,6 +31,10 @@ from tests.support.hooks import says
 
 def context(**options: Any) -> SimpleContext:
     return SimpleContext(SimpleContextConfig(**options))
+
+
+async def look(one: SimpleContext) -> MessageList:
+    return await one.look_at_messages()
 
 
 async def test_both_forms_of_adding_are_understood_plain_and_awaited() -> None:
@@ -402,11 +407,11 @@ async def test_the_mark_stays_while_messages_are_added_at_the_end() -> None:
 def test_there_is_no_mark_while_somebody_may_change_a_message(read: Any) -> None:
     """Only when nobody holds one any more there is one again, and it is another."""
     one = long_talk()
-    before = asyncio.run(one.look_at_messages()).mark
+    before = asyncio.run(look(one)).mark
     held = read(one)
-    assert asyncio.run(one.look_at_messages()).mark is None
+    assert asyncio.run(look(one)).mark is None
     del held
-    after = asyncio.run(one.look_at_messages()).mark
+    after = asyncio.run(look(one)).mark
     assert after is not None
     assert after is not before
 
@@ -423,9 +428,9 @@ def test_there_is_no_mark_while_somebody_may_change_a_message(read: Any) -> None
 def test_another_conversation_has_another_mark(change: Any) -> None:
     """Nothing that was seen of the last one holds for it."""
     one = long_talk()
-    before = asyncio.run(one.look_at_messages()).mark
+    before = asyncio.run(look(one)).mark
     change(one)
-    after = asyncio.run(one.look_at_messages())
+    after = asyncio.run(look(one))
     assert after.mark is not None
     assert after.mark is not before
     assert one.token_count() == sum(one._measure(message) for message in after)
@@ -448,9 +453,9 @@ def test_nor_those_of_a_content_of_any_kind(kind: type) -> None:
     """Models take a tuple of blocks as well, and the mark says that nobody can change them."""
     one, block = context(), {"type": "text", "text": "a"}
     one.add_message("user", "first")
-    mark = asyncio.run(one.look_at_messages()).mark
+    mark = asyncio.run(look(one)).mark
     one.add_message({"role": "user", "content": kind([block])})
     block["text"] = "changed"
-    seen = asyncio.run(one.look_at_messages())
+    seen = asyncio.run(look(one))
     assert seen.mark is mark
     assert seen[1]["content"][0]["text"] == "a"

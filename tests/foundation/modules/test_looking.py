@@ -49,7 +49,7 @@ def test_the_owner_itself_can_be_looked_at() -> None:
     owner = Owner()
     look = find_look(owner.read, owner)
     assert look is not None
-    assert look() == "looked"
+    assert look(owner) == "looked"
 
 
 def test_a_method_of_somebodys_own_is_not_passed_over() -> None:
