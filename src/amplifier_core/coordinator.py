@@ -92,6 +92,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
+        self._tool_calls = ToolCalls(self._injector, self._report_drops)
         self._told: set[tuple[str, type, str]] = set()
         self.hooks.reporter = self.report_troubles
         self.hooks.timed = self.hooks.timed or self._trail.records
@@ -265,11 +266,11 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def tool_calls(self) -> ToolCalls:
         """While tool calls are under way, injections wait until their results are in place."""
-        return ToolCalls(self._injector, self._report_drops)
+        return self._tool_calls
 
     def may_send(self, messages: list[dict[str, Any]]) -> bool:
         """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""
-        if not messages or self._injector.has_ephemeral:
+        if not messages or self._injector.ephemeral:
             return False
         return not self.reaches_anybody(events.PROVIDER_REQUEST)
 
@@ -343,7 +344,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def scrub(self, value: Any) -> Any:
         """The value as it may leave the session: every text in it passed through the scrubbers."""
-        return self._trail.scrub(value)
+        return self._trail.scrub(value) if self._trail.scrubbers else value
 
     def register_scrubber(self, scrubber: Scrubber) -> Callable[[], None]:
         """Run over every text before it is displayed, injected or written to the trail."""

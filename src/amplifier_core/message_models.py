@@ -31,8 +31,8 @@ class _Own(Generic[T]):
     def __get__(self, instance: BaseModel | None, owner: type) -> T | None:
         if instance is None:
             raise AttributeError(self.name)
-        found: T | None = (instance.__pydantic_extra__ or {}).get(self.name)
-        return found
+        extra = instance.__pydantic_extra__
+        return extra.get(self.name) if extra else None
 
 
 class _Text:
@@ -41,7 +41,8 @@ class _Text:
     def __get__(self, instance: Any, owner: type) -> str:
         if instance is None:
             raise AttributeError("text")
-        given = (instance.__pydantic_extra__ or {}).get("text")
+        extra = instance.__pydantic_extra__
+        given = extra.get("text") if extra else None
         return extract_text(instance.content) if given is None else str(given)
 
 
@@ -285,6 +286,8 @@ class StreamChunk:
 
 def extract_text(content: str | list[Any] | None) -> str:
     """The text blocks of a content, joined; other blocks have none."""
-    if content is None or isinstance(content, str):
+    if not content or isinstance(content, str):
         return content or ""
+    if len(content) == 1 and isinstance(content[0], TextBlock):  # as most replies are
+        return content[0].text
     return "".join([block.text for block in content if isinstance(block, TextBlock)])

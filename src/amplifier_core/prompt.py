@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any, Literal, cast
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT, EventOf
-from amplifier_core.utils import describe_error, get_current_task
+from amplifier_core.utils import describe_error
 from amplifier_core.utils.parameters import list_parameters
 
 STOPPED_AT_ONCE = "Stopped at once, as requested."
@@ -19,9 +19,12 @@ STOPPED_AT_ONCE = "Stopped at once, as requested."
 class PromptRun:
     """Takes one prompt to its reply, or to the reason why there is none."""
 
-    def __init__(self, coordinator: SessionCoordinator, prompt: str) -> None:
+    def __init__(
+        self, coordinator: SessionCoordinator, prompt: str, task: asyncio.Task[Any]
+    ) -> None:
         self._coordinator = coordinator
         self._prompt = prompt
+        self._task = task
         self._accepted = False
         # Loops of the ecosystem tell of prompts by themselves; once is enough.
         loop = coordinator.mount_points["orchestrator"]
@@ -29,11 +32,30 @@ class PromptRun:
         self.reply = ""
         self.status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
 
-    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
+    async def take(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> str:
         """Process the prompt to the end, for so many seconds at most."""
-        token = self._coordinator.cancellation
-        if await self._stop_when_asked(self._process(metadata, seconds)):
+        token, task, stopped = self._coordinator.cancellation, self._task, False
+
+        def stop() -> None:
+            nonlocal stopped
+            if token.is_immediate and not stopped:
+                stopped = task.cancel()
+
+        forget = token.on_cancel(stop)
+        try:
+            await self._process(metadata, seconds)
+            if stopped:  # while nothing was waited for: taken here, not by what comes after
+                await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self.status = "interrupted"
+            # A second cancellation is somebody else's, who waits for it.
+            if not stopped or task.cancelling() > 1:
+                raise
             self.reply = STOPPED_AT_ONCE
+        finally:
+            forget()
+            if stopped:
+                task.uncancel()
         if token.is_cancelled:
             self.status = "interrupted"
             stopped = payloads.CancelCompletedData(
@@ -44,47 +66,27 @@ class PromptRun:
             await self._finish()
         return self.reply
 
-    async def _stop_when_asked(self, work: Awaitable[None]) -> bool:
-        """Wait for the work; True if somebody asked for an immediate stop of it."""
-        task, token, stopped = get_current_task(), self._coordinator.cancellation, False
-
-        def stop() -> None:
-            nonlocal stopped
-            if token.is_immediate and not stopped:
-                stopped = task.cancel()
-
-        forget = token.on_cancel(stop)
-        try:
-            await work
-            if stopped:  # while nothing was waited for: taken here, not by what comes after
-                await asyncio.sleep(0)
-            return False
-        except asyncio.CancelledError:
-            self.status = "interrupted"
-            # A second cancellation is somebody else's, who waits for it.
-            if not stopped or task.cancelling() > 1:
-                raise
-            return True
-        finally:
-            forget()
-            if stopped:
-                task.uncancel()
-
-    async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
-        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_SUBMIT):
-            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
+    async def _process(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> None:
+        reaches = self._coordinator.reaches_anybody
+        if self._tells and reaches(events.PROMPT_SUBMIT):
+            more = dict(metadata or {})
+            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=more)
             wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
             if wanted is None:
                 return
             self._prompt = wanted
         self._accepted = True
         try:
-            reply = await (self._run_loop() if seconds is None else self._run_within(seconds))
+            reply = await (self._start_loop() if seconds is None else self._run_within(seconds))
         except Exception as error:
             self.status = "error"
             await self._report_error(error)
             raise
-        await self._answer(reply if isinstance(reply, str) else "" if reply is None else str(reply))
+        said = reply if isinstance(reply, str) else "" if reply is None else str(reply)
+        if reaches(events.PROMPT_ANSWER):
+            await self._answer(said)
+        else:
+            self.reply = said
 
     async def _judge(
         self, event: EventOf[DataT], data: DataT, key: str, missing: str | None = None
@@ -103,9 +105,6 @@ class PromptRun:
 
     async def _answer(self, said: str) -> None:
         """Take what the loop said through its hooks, and keep no more of it than they leave."""
-        if not self._coordinator.reaches_anybody(events.PROMPT_ANSWER):
-            self.reply = said
-            return
         loop = self._coordinator.mount_points["orchestrator"]
         answer = payloads.PromptAnswerData(
             prompt=self._prompt, response=said, streamed=getattr(loop, "streamed", False) is True
@@ -122,13 +121,13 @@ class PromptRun:
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                return await self._run_loop()
+                return await self._start_loop()
         except Exception as error:
             if limit.expired() and not error.args:
                 error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
             raise
 
-    async def _run_loop(self) -> Any:
+    def _start_loop(self) -> Awaitable[Any]:
         points = self._coordinator.mount_points
         execute = points["orchestrator"].execute
         given = {
@@ -142,7 +141,8 @@ class PromptRun:
         known = list_parameters(execute)
         if known is not None and "**" not in known:
             given = {name: one for name, one in given.items() if name in known}
-        return await execute(**given)
+        started: Awaitable[Any] = execute(**given)
+        return started
 
     async def _report_error(self, error: Exception) -> None:
         why = describe_error(error)
@@ -158,11 +158,10 @@ class PromptRun:
         if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
-        await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
+        if self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
+            await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
-        if not self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
-            return
         news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
         # Told of, not passed: what the person has yet to be told cannot wait for the next turn.
         await self._coordinator.notify(events.USER_NOTIFICATION, news)

@@ -41,6 +41,7 @@ from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
 from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.slots import Slots
 from amplifier_core.utils.truncate import redact_secrets
 
 logger = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class AmplifierSession:
         self.mounting = Mounting(self.coordinator, self.loader)
         self.coordinator.register_capability("session.stats", self.stats)
         self._before_turn: list[Callable[[], Any]] = []
-        self._turn = asyncio.Lock()
+        self._turn = Slots(1)
         self._starting = asyncio.Lock()
         self._starter: asyncio.Task[Any] | None = None
         self._worker: asyncio.Task[Any] | None = None
@@ -228,41 +229,40 @@ class AmplifierSession:
         task = get_current_task()
         if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
-        async with self._turn:
+        if self._turn.free:
+            self._turn.free = 0
+        else:
+            await self._turn.wait()
+        try:
             self._check_not_ended()
             self._worker = task
-            try:
-                for callback in self._before_turn:
-                    await resolve(callback())
-                self._prepare_turn()
-                self._check_complete()
-                self._run = PromptRun(self.coordinator, prompt)
-                limit = self.config["session"].get("turn_timeout")
-                return await self._run.take(dict(metadata or {}), limit)
-            finally:
-                self._worker = None
+            for callback in self._before_turn:
+                await resolve(callback())
+            self._prepare_turn()
+            self._run = run = PromptRun(self.coordinator, prompt, task)
+            return await run.take(metadata, self.config["session"].get("turn_timeout"))
+        finally:
+            self._worker = None
+            self._turn.release()
 
     def _check_not_ended(self) -> None:
         if self._ended:
             raise SessionStateError("The session has ended; resume it to go on")
 
-    def _check_complete(self) -> None:
-        points = self.coordinator.mount_points
-        for point in ("orchestrator", "context", "providers"):
-            if points[point] in (None, {}):
-                raise SessionStateError(f"No {point} mounted")
-
     def _prepare_turn(self) -> None:
         if self._run is not None:  # a sub-agent's first turn heeds a stop that came before it
             self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()
-        self._count_as_the_provider_does()
-
-    def _count_as_the_provider_does(self) -> None:
         points = self.coordinator.mount_points
+        for point in ("orchestrator", "context", "providers"):
+            if (mounted := points[point]) is None or mounted == {}:
+                raise SessionStateError(f"No {point} mounted")
         provider = resolve_provider(points["providers"], points["orchestrator"])
-        if provider is self._counts:
-            return
+        if provider is not self._counts:
+            self._count_as(provider)
+
+    def _count_as(self, provider: Any) -> None:
+        """Count tokens as the provider does."""
         self._counts = provider
         count = getattr(provider, "count_tokens", None)
         if callable(count) and not inspect.iscoroutinefunction(count):

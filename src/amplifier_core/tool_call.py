@@ -12,6 +12,7 @@ from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
 from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreData
+from amplifier_core.isolation import detach
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
@@ -30,10 +31,13 @@ async def call_tool(
     stats = coordinator.get_capability("session.stats")
     if stats is not None:
         stats["tool_invocations"] += 1
-    wanted = ToolPreData(tool_name=call.name, tool_input=call.arguments, tool_call_id=call.id)
-    async with coordinator.tool_calls():
-        if call.parse_error or call.name not in have:
-            why = call.parse_error or str(UnknownTool(call.name, have))
+    name, given = call.name, call.arguments
+    wanted: ToolPreData = {"tool_name": name, "tool_input": given, "tool_call_id": call.id}
+    calls = coordinator.tool_calls()
+    calls.begin()
+    try:
+        if (why := call.parse_error) or name not in have:
+            why = why or str(UnknownTool(name, have))
             return await _fail(coordinator, wanted, "InvalidToolCall", why)
         slot = Slot(coordinator.slots)
         try:
@@ -41,9 +45,15 @@ async def call_tool(
                 await slot.take()
                 if coordinator.cancellation.is_cancelled:
                     return ToolResult.failed("The call was not run: the user asked to stop.")
+            if type(given) is dict and not coordinator.reaches_anybody(events.TOOL_PRE):
+                # A tool may change what it gets; the conversation keeps what was asked for.
+                return await _run(coordinator, have[name], {**wanted, "tool_input": detach(given)})
             return await _judge_and_run(coordinator, slot, wanted, have)
         finally:
             slot.close()
+    finally:
+        if calls.end():
+            await calls.place_parked()
 
 
 async def _judge_and_run(
@@ -125,6 +135,8 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
     finally:
         output.restore(printing)
         coordinator.cancellation.register_tool_complete(call_id)
+    if not coordinator.reaches_anybody(events.TOOL_POST):  # nor the trail
+        return result
     spent = record_end(coordinator, left, started, "returned", result)
     return await _judge_result(coordinator, left, result, spent)
 
@@ -150,8 +162,6 @@ async def _judge_result(
     coordinator: SessionCoordinator, left: dict[str, Any], result: ToolResult, spent: int
 ) -> ToolResult:
     """Let the hooks see the result: they may change it or withhold it."""
-    if not coordinator.reaches_anybody(events.TOOL_POST):
-        return result
     given = {"success": result.success, "output": result.output, "error": result.error}
     data: ToolPostData = {
         "tool_name": left["tool_name"],

@@ -49,7 +49,8 @@ class Injector:
         self._trail = trail
         self._calls_under_way = 0
         self._parked: list[list[Injection]] = []
-        self._ephemeral: list[Injection] = []
+        self.ephemeral: list[Injection] = []
+        """What the next request gets besides the conversation."""
         self.reviewed: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
         """The last ephemeral injections, which no conversation keeps."""
 
@@ -102,7 +103,7 @@ class Injector:
     async def _keep(self, accepted: list[Injection], keep_ephemeral: bool) -> list[Drop]:
         lasting = [one for one in accepted if not one.ephemeral]
         passing = [one for one in accepted if one.ephemeral]
-        self._ephemeral += passing if keep_ephemeral else ()
+        self.ephemeral += passing if keep_ephemeral else ()
         for one in passing:
             self.reviewed.extend(build_messages([one]))
         # Models refuse a message between a tool call and its result.
@@ -164,35 +165,38 @@ class Injector:
 
     def use_ephemeral(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
-        if not self._ephemeral:
+        if not self.ephemeral:
             return history
-        waiting, self._ephemeral = self._ephemeral, []
+        waiting, self.ephemeral = self.ephemeral, []
         return add_ephemeral(history, waiting)
-
-    @property
-    def has_ephemeral(self) -> bool:
-        """Whether the next request gets more than the conversation."""
-        return bool(self._ephemeral)
 
     def forget(self) -> None:
         """The session is over: nobody will ask for what still waits."""
-        self._parked, self._ephemeral = [], []
+        self._parked, self.ephemeral = [], []
 
 
 class ToolCalls:
     """`async with`: what hooks inject is parked, and laid behind the results at the end."""
 
-    __slots__ = ("_injector", "_report")
+    __slots__ = ("_injector", "_report", "begin", "end")
 
     def __init__(self, injector: Injector, report: Callable[[list[Drop]], Awaitable[None]]) -> None:
         self._injector = injector
         self._report = report
+        # For the path of every call, which has no frames to spare.
+        self.begin = injector.begin_calls
+        self.end = injector.end_calls
 
     async def __aenter__(self) -> None:
-        self._injector.begin_calls()
+        self.begin()
 
     async def __aexit__(self, *_: object) -> None:
-        if self._injector.end_calls() and (dropped := await self._injector.place_parked()):
+        if self.end():
+            await self.place_parked()
+
+    async def place_parked(self) -> None:
+        """Lay what was parked behind the results: `end` has said that it is time."""
+        if dropped := await self._injector.place_parked():
             await self._report(dropped)
 
 

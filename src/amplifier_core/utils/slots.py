@@ -96,7 +96,8 @@ class Slot:
 
     def close(self) -> None:
         """End the call, however far it came; what it left running has no slot."""
-        self.give_up()
+        if self._held:
+            self.give_up()
         self._over = True
         if self._outer is not None:
             self._outer._inside -= 1

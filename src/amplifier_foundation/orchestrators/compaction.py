@@ -22,8 +22,8 @@ async def read_messages(context: ContextManager, provider: Provider) -> list[dic
         return []
     look = find_look(read, context)
     if look is not None:
-        found: Any = look(context, provider)
-        return found if isinstance(found, list) else await found  # type: ignore[no-any-return]
+        found: list[dict[str, Any]] | Any = look(context, provider)
+        return found if isinstance(found, list) else await found
     return list(await _resolve(read(provider=provider)))
 
 

@@ -26,7 +26,7 @@ from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.utils import is_awaitable
-from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.conversation import add_message, start_adding
 from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
@@ -85,7 +85,9 @@ class Loop:
             turn.number = self._turns = self._turns + 1
             if OPEN_CALLS in host.session_state:
                 await self._finish_open_calls(turn)
-            await add_message(context, {"role": "user", "content": prompt})
+            asked = {"role": "user", "content": prompt}
+            if (pending := start_adding(context, asked)) is not None:
+                await pending
             reply = await self._converse(turn)
         except asyncio.CancelledError:
             turn.status = "interrupted"
@@ -95,7 +97,9 @@ class Loop:
             turn.status = "error"
             raise
         finally:
-            await self._announce_end(turn, reply, started)
+            reaches = host.reaches_anybody
+            if reaches(ORCHESTRATOR_COMPLETE) or reaches(EXECUTION_COMPLETE):
+                await self._announce_end(turn, reply, started)
         return reply
 
     async def _finish_open_calls(self, turn: Turn) -> None:
@@ -127,10 +131,14 @@ class Loop:
                 turn.status = "interrupted"
                 return response.text
             calls = read_calls(turn.provider, response)
-            await _add_reply(turn, response, calls)
+            text = response.text
+            message = _describe_reply(turn, response, text, calls)
+            if (pending := start_adding(turn.context, message)) is not None:
+                await pending
+            turn.last_message = message
             if not calls:
                 self.streamed = turn.streamed
-                return response.text
+                return text
             await run_calls(turn, calls, parallel=self.config.parallel_tools)
             if turn.denied_in_a_row >= self.config.max_denied:
                 return await self._give_up(
@@ -147,7 +155,8 @@ class Loop:
         said = await self._model.review_unfinished(turn)
         if isinstance(said, ChatResponse) and said.text.strip():
             marked = ChatResponse(content=[TextBlock(text=f"{said.text.rstrip()}\n\n{CUT_OFF}")])
-            await _add_reply(turn, marked, [])
+            turn.last_message = _describe_reply(turn, marked, marked.text, [])
+            await add_message(turn.context, turn.last_message)
 
     async def _give_up(self, turn: Turn, why: str) -> str:
         turn.status = "interrupted"
@@ -196,23 +205,26 @@ def _is_prompt(message: Any) -> bool:
     return (message.get("metadata") or {}).get("source") != "hook"
 
 
-async def _add_reply(turn: Turn, response: ChatResponse, calls: list[ToolCall]) -> None:
-    message: dict[str, Any] = {"role": "assistant", "content": response.text}
+def _describe_reply(
+    turn: Turn, response: ChatResponse, text: str, calls: list[ToolCall]
+) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = [_describe_call(call) for call in calls]
-    if "thinking" in [block.type for block in response.content]:
-        # Thinking goes back to its provider with its signature, so the blocks are kept.
-        message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
+    for block in response.content:
+        if block.type == "thinking":
+            # It goes back to its provider with its signature, so the blocks are kept.
+            message["content"] = [one.model_dump(exclude_none=True) for one in response.content]
+            break
     # The calls run as they are; what is kept of them is kept as it may leave the session.
-    message = turn.coordinator.scrub(message)
-    await add_message(turn.context, message)
-    turn.last_message = message
+    found: dict[str, Any] = turn.coordinator.scrub(message)
+    return found
 
 
 def _describe_call(call: ToolCall) -> dict[str, Any]:
     described = {"id": call.id, "name": call.name, "arguments": call.arguments}
-    if call.parse_error is not None:
-        described["parse_error"] = call.parse_error
+    if (why := call.parse_error) is not None:
+        described["parse_error"] = why
     return described
 
 

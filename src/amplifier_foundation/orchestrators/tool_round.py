@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from amplifier_core.events import DECISION_TOOL_RESOLUTION
 from amplifier_core.events.payloads import DecisionToolResolutionData
@@ -10,7 +11,7 @@ from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool
-from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.conversation import start_adding
 from amplifier_foundation.modules.call_ids import ensure_distinct_ids
 from amplifier_foundation.modules.resolution import choose_name
 from amplifier_foundation.orchestrators.result_text import (
@@ -28,7 +29,10 @@ def read_calls(provider: Provider, response: ChatResponse) -> list[ToolCall]:
     """The calls of a reply, each with an id of its own."""
     parse = getattr(provider, "parse_tool_calls", None)
     calls = parse(response) if parse else response.tool_calls
-    return ensure_distinct_ids(calls) if calls else []
+    if not calls:
+        return []
+    is_one = type(calls) is list and len(calls) == 1 and calls[0].id
+    return calls if is_one else ensure_distinct_ids(calls)
 
 
 async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> None:
@@ -37,18 +41,24 @@ async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> Non
     A call that was cancelled has a result too: models refuse a conversation without one.
     """
     results: list[ToolResult | None] = [None] * len(calls)
-    async with turn.coordinator.tool_calls():
+    under_way = turn.coordinator.tool_calls()
+    under_way.begin()
+    try:
+        if len(calls) == 1:
+            results[0] = await _run_one(turn, calls[0])
+        else:
+            await _run_all(turn, calls, results, parallel=parallel)
+    finally:
         try:
-            if len(calls) == 1:
-                results[0] = await _run_one(turn, calls[0])
-            else:
-                await _run_all(turn, calls, results, parallel=parallel)
+            await _add_results(turn, calls, results)
         finally:
-            limit = read_result_limit(turn.coordinator.config)
-            for call, result in zip(calls, results, strict=True):
-                await _add_result(turn, call, result or _CANCELLED, limit)
-    all_denied = all(result is not None and result.denied for result in results)
-    turn.denied_in_a_row = turn.denied_in_a_row + 1 if all_denied else 0
+            if under_way.end():
+                await under_way.place_parked()
+    for result in results:
+        if result is None or not result.denied:
+            turn.denied_in_a_row = 0
+            return
+    turn.denied_in_a_row += 1
 
 
 async def _run_all(
@@ -89,16 +99,27 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
     return await call_tool(coordinator, call, turn.tools)
 
 
-async def _add_result(turn: Turn, call: ToolCall, result: ToolResult, limit: int | None) -> None:
+async def _add_results(
+    turn: Turn, calls: list[ToolCall], results: list[ToolResult | None]
+) -> None:
+    limit = read_result_limit(turn.coordinator.config)
+    for call, found in zip(calls, results, strict=True):
+        message = _describe_result(turn, call, found or _CANCELLED, limit)
+        if (pending := start_adding(turn.context, message)) is not None:
+            await pending
+
+
+def _describe_result(
+    turn: Turn, call: ToolCall, result: ToolResult, limit: int | None
+) -> dict[str, Any]:
     text = render_result(result, limit)
     if not result.success:  # what a tool raised with is told of, but no hook can change it
         text = turn.coordinator.scrub(text)
-    pictures = list_pictures(result)
-    message = {
+    pictures = list_pictures(result) if result.content else None
+    return {
         "role": "tool",
         "content": [{"type": "text", "text": text}, *pictures] if pictures else text,
         "tool_call_id": call.id,
         "name": call.name,
         "metadata": {"success": result.success},
     }
-    await add_message(turn.context, message)
