@@ -123,7 +123,11 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
-        return self._trail.records or bool(self._trail.news) or self.hooks.hears(event)
+        trail = self._trail
+        if trail.records or trail.news:
+            return True
+        plan = self.hooks._plans.get(event)  # `hears` without its frame: a turn asks ten times
+        return self.hooks.hears(event) if plan is None else bool(plan.entries)
 
     def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
         """Record an event that no hook hears; False if it has to be judged, or told of, instead."""

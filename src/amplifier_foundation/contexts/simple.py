@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
@@ -184,7 +185,7 @@ class SimpleContext:
         if isinstance(text, list):
             parts = [one for one in text if not _is_picture(one)]
             text, pictures = str(parts), len(text) - len(parts)
-        tokens = self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text)
+        tokens = self._count(f"{text}{_write(calls) if calls else ''}")
         return tokens + pictures * _PICTURE + 4
 
     def should_compact(self) -> bool:
@@ -279,6 +280,14 @@ def _read_target(left: Mapping[str, Any], target: int) -> int:
         return wanted
     logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
     return target
+
+
+def _write(calls: Any) -> str:
+    """Calls, about as a model reads them."""
+    try:
+        return to_json(calls).decode()
+    except Exception:  # noqa: BLE001 - whatever a message of somebody else holds, it has a size
+        return str(calls)
 
 
 def _is_picture(part: Any) -> bool:
