@@ -56,13 +56,7 @@ class PromptRun:
             forget()
             if stopped:
                 task.uncancel()
-        if token.is_cancelled:
-            self.status = "interrupted"
-            stopped = payloads.CancelCompletedData(
-                immediate=token.is_immediate, was_immediate=token.is_immediate
-            )
-            await self._coordinator.notify(events.CANCEL_COMPLETED, stopped)
-        if self._accepted:
+        if self._accepted or token.is_cancelled:
             await self._finish()
         return self.reply
 
@@ -153,6 +147,13 @@ class PromptRun:
         await self._notify_user("error", why)
 
     async def _finish(self) -> None:
+        token = self._coordinator.cancellation
+        if token.is_cancelled:
+            self.status, at_once = "interrupted", token.is_immediate
+            done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
+            await self._coordinator.notify(events.CANCEL_COMPLETED, done)
+        if not self._accepted:
+            return
         if self.status == "running":
             self.status = "idle"
         if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):

@@ -44,6 +44,9 @@ Trigger = Literal["auto", "manual"]
 _PICTURE = 1_600
 """Tokens of a picture, about: models do not read its base64."""
 
+_AROUND = 4
+"""Tokens of what surrounds the text of a message."""
+
 
 class SimpleContextConfig(BaseModel):
     """Options of context-simple."""
@@ -96,14 +99,16 @@ class SimpleContext:
         else:
             given = _read_parts(message, role, {"content": content, **more})
         origin = given.get("metadata") or metadata
+        said: Any = given.get("content")
         if not isinstance(given.get("role"), str):
             raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
-        if not isinstance(given.get("content"), str | None):
+        if said is not None and not isinstance(said, str):
             given = detach(given)  # whoever added the blocks may still change them
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
         self._messages.append(kept)
         if self._size is not None:
-            self._size += self._measure(given)
+            is_text = type(said) is str and "tool_calls" not in given
+            self._size += self._count(said) + _AROUND if is_text else self._measure(given)
         if origin and origin.get("source") == "hook":
             logger.debug("Message from hook %s", origin.get("hook_name"))
         return DONE
@@ -115,7 +120,9 @@ class SimpleContext:
 
     def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
         """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        limit = self._choose_limit(None, provider)
+        limit = self.config.max_tokens
+        if limit is not None and (room := _find_room(provider)) is not None:
+            limit = min(limit, room)
         if self._is_over(limit):
             return self._compact_and_look(limit)
         return self._messages if self._messages.mark is not None else self._mark()
@@ -138,18 +145,12 @@ class SimpleContext:
 
         That is the given budget, else the configured one or what the provider can read, if less.
         """
-        limit = self._choose_limit(token_budget, provider)
-        if self._is_over(limit):
-            await self.compact(limit=limit)
+        if token_budget is None:
+            await self.look_at_messages(provider)
+        elif self._is_over(token_budget):
+            await self.compact(limit=token_budget)
         self._messages.mark = None
         return list(self._messages)
-
-    def _choose_limit(self, token_budget: int | None, provider: Any) -> int | None:
-        configured = self.config.max_tokens
-        if token_budget is not None or configured is None:
-            return token_budget
-        room = _find_room(provider)
-        return configured if room is None else min(configured, room)
 
     def set_messages(self, messages: list[Message]) -> Done:
         """Replace the conversation."""
@@ -176,24 +177,25 @@ class SimpleContext:
         return self._size
 
     def _measure(self, message: Message) -> int:
-        """The tokens of one message, with four for what surrounds its text."""
+        """The tokens of one message."""
         calls = message.get("tool_calls")
         text = message.get("content") or ""
-        if type(text) is str and not calls:
-            return self._count(text) + 4
         pictures = 0
         if isinstance(text, list):
             parts = [one for one in text if not _is_picture(one)]
             text, pictures = str(parts), len(text) - len(parts)
         tokens = self._count(f"{text}{_write(calls) if calls else ''}")
-        return tokens + pictures * _PICTURE + 4
+        return tokens + pictures * _PICTURE + _AROUND
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
         return self._is_over(self.config.max_tokens)
 
     def _is_over(self, limit: int | None) -> bool:
-        return limit is not None and self.token_count() > limit * self.config.compact_threshold
+        if limit is None:
+            return False
+        size = self.token_count() if self._size is None else self._size
+        return size > limit * self.config.compact_threshold
 
     async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
         """Make it smaller, as the hooks want it; False if one denies it or nothing can go."""

@@ -6,6 +6,7 @@ Configure   max_turns, max_denied, attempts, retry_delay, provider, system, para
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from amplifier_core.interfaces import Cleanup, Host
@@ -20,9 +21,9 @@ class BasicLoop(Loop):
 
     name = "loop-basic"
 
-    async def fetch_reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        """Wait for the whole reply."""
-        return await turn.provider.complete(request)
+    def fetch_reply(self, turn: Turn, request: ChatRequest) -> Awaitable[ChatResponse]:
+        """Ask for the whole reply."""
+        return turn.provider.complete(request)
 
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -55,8 +55,8 @@ class Loop:
         self._model = ModelCaller(self.config, self._requests, self.fetch_reply)
         self._turns: int | None = None
 
-    async def fetch_reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        """Send one request and wait for the whole reply."""
+    def fetch_reply(self, turn: Turn, request: ChatRequest) -> Awaitable[ChatResponse]:
+        """Send one request; who awaits it has the whole reply."""
         raise NotImplementedError
 
     async def execute(
@@ -76,9 +76,7 @@ class Loop:
         started = time.perf_counter()
         reply, self.streamed = "", False
         if host.reaches_anybody(EXECUTION_START):
-            begun = ExecutionStartData(prompt=prompt)
-            if not host.pass_unheard(EXECUTION_START, begun):
-                await host.notify(EXECUTION_START, begun)
+            await _announce_start(host, prompt)
         try:
             if self._turns is None:
                 self._turns = await _count_prompts(context)
@@ -187,6 +185,12 @@ class Loop:
             done = ExecutionCompleteData(response=reply, status=turn.status)
             if not host.pass_unheard(EXECUTION_COMPLETE, done):
                 await host.notify(EXECUTION_COMPLETE, done)
+
+
+async def _announce_start(host: SessionCoordinator, prompt: str) -> None:
+    begun = ExecutionStartData(prompt=prompt)
+    if not host.pass_unheard(EXECUTION_START, begun):
+        await host.notify(EXECUTION_START, begun)
 
 
 async def _read_messages(context: ContextManager) -> list[Any]:

@@ -56,7 +56,10 @@ class ModelCaller:
             messages, passing = choose_messages(opened, messages)
         request = self._requests.build(messages, turn.specs, passing)
         started = time.perf_counter()
-        response = await self._fetch_with_retries(turn, request)
+        try:
+            response = _check_reply(await self._fetch(turn, request), turn.provider.name)
+        except Exception as error:  # noqa: BLE001 - a provider may raise anything
+            response = await self._retry(turn, request, error)
         duration = int((time.perf_counter() - started) * 1000)
         if response.usage is not None:
             _count_tokens(turn.coordinator, response.usage)
@@ -71,20 +74,8 @@ class ModelCaller:
         )
         return await _review(turn, said, 0)
 
-    async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        try:
-            try:
-                reply = await self._fetch(turn, request)
-            except LLMError as error:
-                reply = await self._retry(turn, request, error)
-            return _check_reply(reply, turn.provider.name)
-        except Exception as error:  # whatever a provider raises, its call has failed
-            failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
-            await turn.coordinator.notify(PROVIDER_ERROR, failed)
-            raise
-
-    async def _retry(self, turn: Turn, request: ChatRequest, error: LLMError) -> ChatResponse:
-        """Go on after a first try that has failed."""
+    async def _retry(self, turn: Turn, request: ChatRequest, error: Exception) -> ChatResponse:
+        """Go on after a first try that has failed, if that may pass."""
         failures = [error]
 
         async def fetch() -> ChatResponse:
@@ -93,7 +84,13 @@ class ModelCaller:
             return await self._fetch(turn, request)
 
         announce = partial(self._announce_retry, turn)
-        return await retry_with_backoff(fetch, self._retries, on_retry=announce)
+        try:
+            reply = await retry_with_backoff(fetch, self._retries, on_retry=announce)
+            return _check_reply(reply, turn.provider.name)
+        except Exception as last:  # whatever a provider raises, its call has failed
+            failed = ProviderErrorData(provider=turn.provider.name, error=_describe(last))
+            await turn.coordinator.notify(PROVIDER_ERROR, failed)
+            raise
 
     async def _announce_retry(
         self, turn: Turn, attempt: int, pause: float, error: Exception

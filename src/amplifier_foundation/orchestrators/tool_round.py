@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any
 
 from amplifier_core.events import DECISION_TOOL_RESOLUTION
@@ -76,12 +77,20 @@ async def _run_all(
             group.create_task(run(place))
 
 
-async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
+def _run_one(turn: Turn, call: ToolCall) -> Awaitable[ToolResult]:
+    coordinator = turn.coordinator
+    if (
+        coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION)
+        or coordinator.cancellation.is_cancelled
+    ):
+        return _decide_and_run(turn, call)
+    return call_tool(coordinator, call, turn.tools)
+
+
+async def _decide_and_run(turn: Turn, call: ToolCall) -> ToolResult:
     coordinator = turn.coordinator
     if coordinator.cancellation.is_cancelled:
         return _NOT_RUN
-    if not coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION):
-        return await call_tool(coordinator, call, turn.tools)
     available = list(turn.tools)
     decision: DecisionToolResolutionData = {
         "available_tools": available,
@@ -99,9 +108,7 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
     return await call_tool(coordinator, call, turn.tools)
 
 
-async def _add_results(
-    turn: Turn, calls: list[ToolCall], results: list[ToolResult | None]
-) -> None:
+async def _add_results(turn: Turn, calls: list[ToolCall], results: list[ToolResult | None]) -> None:
     limit = read_result_limit(turn.coordinator.config)
     for call, found in zip(calls, results, strict=True):
         message = _describe_result(turn, call, found or _CANCELLED, limit)
