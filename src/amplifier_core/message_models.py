@@ -286,8 +286,10 @@ class StreamChunk:
 
 def extract_text(content: str | list[Any] | None) -> str:
     """The text blocks of a content, joined; other blocks have none."""
-    if not content or isinstance(content, str):
-        return content or ""
+    if isinstance(content, str):
+        return content
+    if not content:
+        return ""
     if len(content) == 1 and isinstance(content[0], TextBlock):  # as most replies are
         return content[0].text
     return "".join([block.text for block in content if isinstance(block, TextBlock)])

@@ -39,6 +39,13 @@ class Slots:
         self.free += 1
 
 
+    async def __aenter__(self) -> None:
+        await self.wait()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+
 class Slot:
     """The place of one tool call among those that run at once.
 
