@@ -313,16 +313,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def reset_turn(self) -> None:
         """A new turn begins: the injection budget is whole again."""
-        self._injector.budget.reset()
+        self._injector.budget.used = 0
         self._trail.turn += 1
 
     # The face that modules see
 
     def _find_context(self) -> Any:
-        return self._mounts.points["context"]
+        return self.mount_points["context"]
 
     def _find_tool(self, name: Any) -> Any:
-        return self._mounts.points["tools"].get(name) if isinstance(name, str) else None
+        return self.mount_points["tools"].get(name) if isinstance(name, str) else None
 
     @property
     def approval_system(self) -> AnyApprovalSystem | None:

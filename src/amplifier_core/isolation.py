@@ -26,11 +26,11 @@ def copy_plain(data: dict[str, Any]) -> dict[str, Any] | None:
 
 def detach(data: dict[str, Any]) -> dict[str, Any]:
     """A private copy, by the fast way if there is one."""
-    plain = copy_plain(data)
-    if plain is not None:
-        return plain
-    odd: dict[str, Any] = copy_any(data)
-    return odd
+    try:
+        return copy_dict(data)
+    except (NotPlain, RecursionError):
+        odd: dict[str, Any] = copy_any(data)
+        return odd
 
 
 # What a hook handed back

@@ -25,7 +25,7 @@ class PromptRun:
         self._coordinator = coordinator
         self._prompt = prompt
         self._task = task
-        self._accepted = False
+        self._accepted = self._stopped = False
         # Loops of the ecosystem tell of prompts by themselves; once is enough.
         loop = coordinator.mount_points["orchestrator"]
         self._tells = getattr(loop, "leaves_prompt_events", False) is True
@@ -34,31 +34,33 @@ class PromptRun:
 
     async def take(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> str:
         """Process the prompt to the end, for so many seconds at most."""
-        token, task, stopped = self._coordinator.cancellation, self._task, False
-
-        def stop() -> None:
-            nonlocal stopped
-            if token.is_immediate and not stopped:
-                stopped = task.cancel()
-
-        forget = token.on_cancel(stop)
+        token = self._coordinator.cancellation
+        forget = token.on_cancel(self._stop)
         try:
             await self._process(metadata, seconds)
-            if stopped:  # while nothing was waited for: taken here, not by what comes after
+            if self._stopped:  # while nothing was waited for: taken here, not by what comes after
                 await asyncio.sleep(0)
         except asyncio.CancelledError:
             self.status = "interrupted"
             # A second cancellation is somebody else's, who waits for it.
-            if not stopped or task.cancelling() > 1:
+            if not self._stopped or self._task.cancelling() > 1:
                 raise
             self.reply = STOPPED_AT_ONCE
         finally:
             forget()
-            if stopped:
-                task.uncancel()
-        if self._accepted or token.is_cancelled:
+            if self._stopped:
+                self._task.uncancel()
+        if token.is_cancelled:
+            self.status, at_once = "interrupted", token.is_immediate
+            done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
+            await self._coordinator.notify(events.CANCEL_COMPLETED, done)
+        if self._accepted:
             await self._finish()
         return self.reply
+
+    def _stop(self) -> None:
+        if self._coordinator.cancellation.is_immediate and not self._stopped:
+            self._stopped = self._task.cancel()
 
     async def _process(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> None:
         reaches = self._coordinator.reaches_anybody
@@ -147,13 +149,6 @@ class PromptRun:
         await self._notify_user("error", why)
 
     async def _finish(self) -> None:
-        token = self._coordinator.cancellation
-        if token.is_cancelled:
-            self.status, at_once = "interrupted", token.is_immediate
-            done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
-            await self._coordinator.notify(events.CANCEL_COMPLETED, done)
-        if not self._accepted:
-            return
         if self.status == "running":
             self.status = "idle"
         if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):

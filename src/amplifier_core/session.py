@@ -226,7 +226,8 @@ class AmplifierSession:
             raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
         if not self._announced:
             await self.start()
-        task = get_current_task()
+        task = asyncio.current_task()
+        assert task is not None
         if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
         if self._turn.free:
@@ -234,7 +235,8 @@ class AmplifierSession:
         else:
             await self._turn.wait()
         try:
-            self._check_not_ended()
+            if self._ended:
+                self._check_not_ended()
             self._worker = task
             for callback in self._before_turn:
                 await resolve(callback())
@@ -254,9 +256,9 @@ class AmplifierSession:
             self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()
         points = self.coordinator.mount_points
-        for point in ("orchestrator", "context", "providers"):
-            if (mounted := points[point]) is None or mounted == {}:
-                raise SessionStateError(f"No {point} mounted")
+        if points["orchestrator"] is None or points["context"] is None or not points["providers"]:
+            missing = [one for one in ("orchestrator", "context") if points[one] is None]
+            raise SessionStateError(f"No {[*missing, 'providers'][0]} mounted")
         provider = resolve_provider(points["providers"], points["orchestrator"])
         if provider is not self._counts:
             self._count_as(provider)

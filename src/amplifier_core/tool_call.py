@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from types import CoroutineType
 from typing import Any
 
 from amplifier_core import events, output
@@ -120,7 +121,9 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
     printing = output.release()
     try:
         answer = tool.execute(left["tool_input"])
-        result = read_tool_result(await answer if is_awaitable(answer) else answer)
+        if type(answer) is CoroutineType or is_awaitable(answer):
+            answer = await answer
+        result = answer if type(answer) is ToolResult else read_tool_result(answer)
     except asyncio.CancelledError:
         record_end(coordinator, left, started, "cancelled")
         if is_being_cancelled():

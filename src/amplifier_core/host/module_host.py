@@ -21,22 +21,19 @@ class ModuleHost:
     def __init__(self, hooks: Any, context: Conversation | None) -> None:
         self.session_state: dict[str, Any] = {}
         self._mounts = MountPoints(hooks)
-        self._mounts.points["context"] = context
+        self.mount_points = self._mounts.points
+        self.mount_points["context"] = context
         self._capabilities: dict[str, Any] = {}
         self._contributions = Contributions()
         self._cleanups: list[Callable[[], Any]] = []
 
     @property
     def context(self) -> ContextManager | None:
-        return cast("ContextManager | None", self._mounts.points["context"])
+        return cast("ContextManager | None", self.mount_points["context"])
 
     @context.setter
     def context(self, context: Conversation | None) -> None:
-        self._mounts.points["context"] = context
-
-    @property
-    def mount_points(self) -> dict[str, Any]:
-        return self._mounts.points
+        self.mount_points["context"] = context
 
     async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
         """Put a module in its place."""

@@ -55,7 +55,3 @@ class InjectionBudget:
     def is_exceeded(self) -> bool:
         """Whether the soft limit has been passed."""
         return self.limits.budget is not None and self.used > self.limits.budget
-
-    def reset(self) -> None:
-        """A new turn begins."""
-        self.used = 0

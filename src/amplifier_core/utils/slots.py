@@ -13,7 +13,7 @@ class Slots:
     def __init__(self, limit: int) -> None:
         self.free = limit
         # Empty while a slot is free; may hold some that were cancelled.
-        self._waiting: deque[Future[None]] = deque()
+        self.waiting: deque[Future[None]] = deque()
 
     async def wait(self) -> None:
         """Take a slot, as soon as one is free."""
@@ -21,7 +21,7 @@ class Slots:
             self.free -= 1
             return
         turn: Future[None] = get_running_loop().create_future()
-        self._waiting.append(turn)
+        self.waiting.append(turn)
         try:
             await turn
         except CancelledError:
@@ -31,13 +31,12 @@ class Slots:
 
     def release(self) -> None:
         """Hand a slot to the first who waits."""
-        while self._waiting:
-            turn = self._waiting.popleft()
+        while self.waiting:
+            turn = self.waiting.popleft()
             if not turn.done():
                 turn.set_result(None)
                 return
         self.free += 1
-
 
     async def __aenter__(self) -> None:
         await self.wait()
@@ -104,7 +103,11 @@ class Slot:
     def close(self) -> None:
         """End the call, however far it came; what it left running has no slot."""
         if self._held:
-            self.give_up()
+            self._held = False
+            if self._slots.waiting:
+                self._slots.release()
+            else:
+                self._slots.free += 1
         self._over = True
         if self._outer is not None:
             self._outer._inside -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from amplifier_core.errors import SessionError
@@ -10,20 +11,26 @@ from amplifier_core.utils import is_awaitable
 from amplifier_core.utils.parameters import list_parameters
 from amplifier_foundation.modules.looking import find_look
 
+Messages = list[dict[str, Any]]
 
-async def read_messages(context: ContextManager, provider: Provider) -> list[dict[str, Any]]:
+
+def read_messages(context: ContextManager, provider: Provider) -> Messages | Awaitable[Messages]:
     """What to send to the provider; nothing from a context that can only say all that it holds.
 
-    It may be the context's own list, which is to be left as it is.
+    What is no list has to be awaited. It may be the context's own, which is to be left as it is.
     """
     read = getattr(context, "get_messages_for_request", None)
+    look = find_look(read, context)
+    if look is None:
+        return _compact_and_read(context, provider, read)
+    found: Messages | Awaitable[Messages] = look(context, provider)
+    return found
+
+
+async def _compact_and_read(context: ContextManager, provider: Provider, read: Any) -> Messages:
     if read is None:
         await compact_if_needed(context)
         return []
-    look = find_look(read, context)
-    if look is not None:
-        found: list[dict[str, Any]] | Any = look(context, provider)
-        return found if isinstance(found, list) else await found
     return list(await _resolve(read(provider=provider)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleNotFound
@@ -71,8 +71,10 @@ class Loop:
     ) -> str:
         """Process a prompt, and return the last words of the agent."""
         host = coordinator or SessionCoordinator(_as_registry(hooks), context)
-        provider, specs = self._require_provider(providers), self._requests.describe_tools(tools)
-        turn = Turn(host, context, provider, tools, specs)
+        provider = resolve_provider(providers, self)
+        if provider is None:
+            self._refuse(providers)
+        turn = Turn(host, context, provider, tools, self._requests.describe_tools(tools))
         started = time.perf_counter()
         reply, self.streamed = "", False
         if host.reaches_anybody(EXECUTION_START):
@@ -109,15 +111,10 @@ class Loop:
         calls = [ToolCall.model_validate(call) for call in left if call.get("id") in wanted]
         await run_calls(turn, calls, parallel=self.config.parallel_tools)
 
-    def _require_provider(self, providers: Mapping[str, Provider]) -> Provider:
-        found: Provider | None = resolve_provider(providers, self)
-        if found is None:
-            wanted = self.config.provider
-            which = "No provider" if wanted is None else f"No provider {wanted!r}"
-            raise ModuleNotFound(
-                f"{which} is mounted; have {', '.join(sorted(providers)) or 'none'}"
-            )
-        return found
+    def _refuse(self, providers: Mapping[str, Provider]) -> NoReturn:
+        wanted = self.config.provider
+        which = "No provider" if wanted is None else f"No provider {wanted!r}"
+        raise ModuleNotFound(f"{which} is mounted; have {', '.join(sorted(providers)) or 'none'}")
 
     async def _converse(self, turn: Turn) -> str:
         while turn.requests < self.config.max_turns:

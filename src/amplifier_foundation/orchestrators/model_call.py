@@ -48,7 +48,8 @@ class ModelCaller:
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
-        messages, passing = await read_messages(turn.context, turn.provider), None
+        found = read_messages(turn.context, turn.provider)
+        messages, passing = found if isinstance(found, list) else await found, None
         if not turn.coordinator.may_send(messages):
             opened = await turn.coordinator.open_request(_describe_request(turn, messages))
             if not opened.allowed or opened.data is None:

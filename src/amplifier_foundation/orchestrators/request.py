@@ -49,7 +49,7 @@ class RequestBuilder:
         if passing is not None:
             sent = [*self._instructions, *results[: passing.place], *map(validate, passing.behind)]
             return build_request(sent, specs or None)
-        self._sent.grow(results[len(self._sent) - start :])
+        list.extend(self._sent, results[len(self._sent) - start :])  # not noted as a change
         return build_request(self._sent, specs or None)
 
 

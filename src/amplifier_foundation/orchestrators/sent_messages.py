@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -13,10 +13,6 @@ class SentMessages(list[Message]):
     """What a provider gets; a copy of it is a plain list."""
 
     changed = False
-
-    def grow(self, messages: Iterable[Message]) -> None:
-        """Take in what is new, for the next request."""
-        list.extend(self, messages)
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[type[list[Message]], tuple[list[Message]]]:
         return list, (list(self),)

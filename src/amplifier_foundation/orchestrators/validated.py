@@ -38,7 +38,8 @@ class ValidatedMessages:
         if mark is not None and mark is self._mark:
             kept = len(self.results)
             self._append(messages[kept:])
-        elif self._compares or mark is None or len(self.results) > 4 * self._appended:
+            return kept
+        if self._compares or mark is None or len(self.results) > 4 * self._appended:
             self._compares = True
             kept = self._compare(messages)
         else:  # the first time, or one of the rare times that a context has made room

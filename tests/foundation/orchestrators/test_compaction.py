@@ -9,6 +9,7 @@ import pytest
 from amplifier_core.errors import SessionError
 from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryContext, MockContextManager, MockTool, TestCoordinator
+from amplifier_core.utils import resolve
 from amplifier_foundation.contexts.simple import SimpleContext, SimpleContextConfig
 from amplifier_foundation.orchestrators.compaction import (
     compact_if_needed,
@@ -129,7 +130,7 @@ async def test_a_context_says_what_to_send(awaited: bool) -> None:
     history = [{"role": "user", "content": "x"}]
     context: Any = Makes(later(history) if awaited else history)
     provider: Any = object()
-    assert await read_messages(context, provider) == history
+    assert await resolve(read_messages(context, provider)) == history
     assert context.asked == [(None, provider)]
 
 
@@ -146,7 +147,7 @@ async def test_a_context_that_only_holds_messages_is_compacted_and_read_by_the_k
             self.compacted += 1
 
     context: Any = Holds()
-    assert await read_messages(context, context) == []
+    assert await resolve(read_messages(context, context)) == []
     assert context.compacted == 1
 
 
@@ -172,9 +173,9 @@ async def test_a_context_that_can_be_looked_at_is_not_copied() -> None:
     context = SimpleContext()
     context.add_message("user", "a")
     provider: Any = object()
-    first = await read_messages(context, provider)
+    first = await resolve(read_messages(context, provider))
     context.add_message("user", "b")
-    assert await read_messages(context, provider) is first
+    assert await resolve(read_messages(context, provider)) is first
     assert [one["content"] for one in first] == ["a", "b"]
 
 
@@ -189,4 +190,4 @@ async def test_a_subclass_that_says_what_to_send_is_asked() -> None:
     context.add_message("user", "a")
     context.add_message("user", "b")
     provider: Any = object()
-    assert [one["content"] for one in await read_messages(context, provider)] == ["b"]
+    assert [one["content"] for one in await resolve(read_messages(context, provider))] == ["b"]

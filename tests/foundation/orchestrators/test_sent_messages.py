@@ -70,7 +70,7 @@ def test_every_way_of_changing_a_list_is_known() -> None:
 def test_growing_is_no_change() -> None:
     """The loop's own next request goes on with it."""
     messages = SentMessages([ONE])
-    messages.grow([TWO])
+    list.extend(messages, [TWO])
     assert (messages.changed, list(messages)) == (False, [ONE, TWO])
 
 
