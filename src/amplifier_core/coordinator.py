@@ -126,8 +126,10 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         trail = self._trail
         if trail.records or trail.news:
             return True
-        plan = self.hooks._plans.get(event)  # `hears` without its frame: a turn asks ten times
-        return self.hooks.hears(event) if plan is None else bool(plan.entries)
+        try:
+            return self.hooks._plans[event].entries != ()  # no frame: a turn asks a dozen times
+        except KeyError:
+            return self.hooks.hears(event)
 
     def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
         """Record an event that no hook hears; False if it has to be judged, or told of, instead."""

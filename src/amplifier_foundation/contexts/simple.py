@@ -71,6 +71,8 @@ class SimpleContext:
         self._messages = MessageList.begin()
         self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
+        # Asked for each request: an attribute of a pydantic model costs three of others.
+        self._limit, self._threshold = self.config.max_tokens, self.config.compact_threshold
         self._coordinator = coordinator
         self._compacting = asyncio.Lock()
 
@@ -98,19 +100,22 @@ class SimpleContext:
             given = message
         else:
             given = _read_parts(message, role, {"content": content, **more})
-        origin = given.get("metadata") or metadata
         said: Any = given.get("content")
         if not isinstance(given.get("role"), str):
             raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
         if said is not None and not isinstance(said, str):
             given = detach(given)  # whoever added the blocks may still change them
-        kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
+        kept = {"timestamp": timestamp(), **given}
+        if origin := given.get("metadata") or metadata:
+            kept["metadata"] = {**origin}
+            if origin.get("source") == "hook":
+                logger.debug("Message from hook %s", origin.get("hook_name"))
+        else:
+            kept["metadata"] = {}
         self._messages.append(kept)
         if self._size is not None:
             is_text = type(said) is str and "tool_calls" not in given
             self._size += self._count(said) + _AROUND if is_text else self._measure(given)
-        if origin and origin.get("source") == "hook":
-            logger.debug("Message from hook %s", origin.get("hook_name"))
         return DONE
 
     def get_messages(self) -> MessageList:
@@ -120,7 +125,7 @@ class SimpleContext:
 
     def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
         """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        limit = self.config.max_tokens
+        limit = self._limit
         if limit is not None and (room := _find_room(provider)) is not None:
             limit = min(limit, room)
         if self._is_over(limit):
@@ -189,13 +194,13 @@ class SimpleContext:
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
-        return self._is_over(self.config.max_tokens)
+        return self._is_over(self._limit)
 
     def _is_over(self, limit: int | None) -> bool:
         if limit is None:
             return False
         size = self.token_count() if self._size is None else self._size
-        return size > limit * self.config.compact_threshold
+        return size > limit * self._threshold
 
     async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
         """Make it smaller, as the hooks want it; False if one denies it or nothing can go."""

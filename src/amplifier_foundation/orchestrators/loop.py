@@ -54,6 +54,7 @@ class Loop:
         self._requests = RequestBuilder(self.config.system)
         self._model = ModelCaller(self.config, self._requests, self.fetch_reply)
         self._turns: int | None = None
+        self._max_turns, self._max_denied = self.config.max_turns, self.config.max_denied
 
     def fetch_reply(self, turn: Turn, request: ChatRequest) -> Awaitable[ChatResponse]:
         """Send one request; who awaits it has the whole reply."""
@@ -85,16 +86,12 @@ class Loop:
             turn.number = self._turns = self._turns + 1
             if OPEN_CALLS in host.session_state:
                 await self._finish_open_calls(turn)
-            asked = {"role": "user", "content": prompt}
-            if (pending := start_adding(context, asked)) is not None:
-                await pending
+            await add_message(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
-        except asyncio.CancelledError:
-            turn.status = "interrupted"
-            await self._keep_unfinished(turn)
-            raise
-        except BaseException:
+        except BaseException as error:
             turn.status = "error"
+            if isinstance(error, asyncio.CancelledError):
+                await self._keep_unfinished(turn)
             raise
         finally:
             reaches = host.reaches_anybody
@@ -117,8 +114,9 @@ class Loop:
         raise ModuleNotFound(f"{which} is mounted; have {', '.join(sorted(providers)) or 'none'}")
 
     async def _converse(self, turn: Turn) -> str:
-        while turn.requests < self.config.max_turns:
-            if turn.coordinator.cancellation.is_cancelled:
+        token = turn.coordinator.cancellation
+        while turn.requests < self._max_turns:
+            if token.is_cancelled:
                 turn.status = "interrupted"
                 return turn.last_message.get("content") or "Stopped, as requested."
             response = await self._model.ask(turn)
@@ -135,16 +133,17 @@ class Loop:
                 self.streamed = turn.streamed
                 return text
             await run_calls(turn, calls, parallel=self.config.parallel_tools)
-            if turn.denied_in_a_row >= self.config.max_denied:
+            if turn.denied_in_a_row >= self._max_denied:
                 return await self._give_up(
                     turn, f"every tool call of {turn.denied_in_a_row} rounds was denied"
                 )
         return await self._give_up(
-            turn, f"max_turns reached: {self.config.max_turns} requests for one prompt"
+            turn, f"max_turns reached: {self._max_turns} requests for one prompt"
         )
 
     async def _keep_unfinished(self, turn: Turn) -> None:
         """What was said before an interruption stays in the conversation, unless a hook objects."""
+        turn.status = "interrupted"
         if not turn.unfinished.strip():
             return
         said = await self._model.review_unfinished(turn)
