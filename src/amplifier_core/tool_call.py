@@ -12,14 +12,16 @@ from amplifier_core import events, output
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
-from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreData
+from amplifier_core.events.payloads import ToolPreData
+from amplifier_core.events.tool_data import describe_failure, describe_result
 from amplifier_core.isolation import detach
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.models.record_bodies import describe_end
 from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
-from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
+from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import Slot
 
@@ -154,10 +156,8 @@ def record_end(
     """Record how the call ended; returns the milliseconds since `started`, by `perf_counter`."""
     spent = int((time.perf_counter() - started) * 1000)
     if coordinator.trail.records:
-        body = {"tool": left.get("tool_name"), "id": left.get("tool_call_id"), "outcome": outcome}
-        if result is not None:
-            body |= {"success": result.success, "digest": digest(result.output)}
-        coordinator.trail.write("tool_finished", {**body, "ms": spent}, event=events.TOOL_PRE)
+        body = describe_end(left, outcome, result, spent)
+        coordinator.trail.write("tool_finished", body, event=events.TOOL_PRE)
     return spent
 
 
@@ -165,15 +165,8 @@ async def _judge_result(
     coordinator: SessionCoordinator, left: dict[str, Any], result: ToolResult, spent: int
 ) -> ToolResult:
     """Let the hooks see the result: they may change it or withhold it."""
-    given = {"success": result.success, "output": result.output, "error": result.error}
-    data: ToolPostData = {
-        "tool_name": left["tool_name"],
-        "tool_input": left["tool_input"],
-        "tool_call_id": left.get("tool_call_id", ""),
-        "tool_result": given,
-        "success": result.success,
-        "duration_ms": spent,
-    }
+    data = describe_result(left, result, spent)
+    given = data["tool_result"]
     if coordinator.pass_unheard(events.TOOL_POST, data):
         return result
     outcome = await coordinator.judge(events.TOOL_POST, data)
@@ -187,11 +180,5 @@ async def _judge_result(
 async def _fail(
     coordinator: SessionCoordinator, call: Mapping[str, Any], kind: str, why: str
 ) -> ToolResult:
-    data: ToolErrorData = {
-        "tool_name": call["tool_name"],
-        "tool_input": call["tool_input"],
-        "tool_call_id": call.get("tool_call_id", ""),
-        "error": {"type": kind, "message": why},
-    }
-    await coordinator.notify(events.TOOL_ERROR, data)
+    await coordinator.notify(events.TOOL_ERROR, describe_failure(call, kind, why))
     return ToolResult.failed(why)

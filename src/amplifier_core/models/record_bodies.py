@@ -8,7 +8,7 @@ from typing import Any
 from amplifier_core.models.hook_result import CONTINUE
 from amplifier_core.models.injection import Injection
 from amplifier_core.models.question import ApprovalQuestion
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, digest
 from amplifier_core.utils.copying import is_same
 
 _TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
@@ -85,6 +85,15 @@ def describe_answer(answer: Any, run: Any) -> dict[str, Any]:
         described["error"] = describe_error(error)
         described["timed_out"] = answer.timed_out
     return described
+
+
+def describe_end(call: Mapping[str, Any], outcome: str, result: Any, spent: int) -> dict[str, Any]:
+    """How a tool call ended, and the digest of what it returned, if it did."""
+    body = {"tool": call.get("tool_name"), "id": call.get("tool_call_id"), "outcome": outcome}
+    if result is not None:
+        body |= {"success": result.success, "digest": digest(result.output)}
+    body["ms"] = spent
+    return body
 
 
 def describe_registration(handler: Any, mounting: Any) -> dict[str, Any]:
