@@ -91,8 +91,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.slots = Slots(read_calls_at_once(self.config))
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
-        self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
-        self._tool_calls = ToolCalls(self._injector, self._report_drops)
+        budget = InjectionBudget(limits)
+        self._injector = Injector(self._find_context, budget, self._trail, self._report_drops)
         self._told: set[tuple[str, type, str]] = set()
         self.hooks.reporter = self.report_troubles
         self.hooks.timed = self.hooks.timed or self._trail.records
@@ -272,7 +272,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def tool_calls(self) -> ToolCalls:
         """While tool calls are under way, injections wait until their results are in place."""
-        return self._tool_calls
+        return self._injector.calls
 
     def may_send(self, messages: list[dict[str, Any]]) -> bool:
         """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""

@@ -38,17 +38,51 @@ class Drop:
     """Whether the context refused it; else it was over a limit."""
 
 
+Report = Callable[[list[Drop]], Awaitable[None]]
+
+
+class ToolCalls:
+    """Those under way: `async with` them, what hooks inject waits for the results at the end."""
+
+    def __init__(self, store: Callable[[list[Injection]], Awaitable[list[Drop]]], report: Report):
+        self._store = store
+        self._report = report
+        self.under_way = 0
+        self.parked: list[list[Injection]] = []
+
+    def begin(self) -> None:
+        """Nothing may stand between a call and its result from now on."""
+        self.under_way += 1
+
+    def end(self) -> bool:
+        """The results are in the history; True if what was parked has to go behind them."""
+        self.under_way -= 1
+        return bool(self.parked) and not self.under_way
+
+    async def place_parked(self) -> None:
+        """Put what was parked into the conversation, and report what that did not take."""
+        parked, self.parked = self.parked, []
+        if dropped := [drop for group in parked for drop in await self._store(group)]:
+            await self._report(dropped)
+
+    async def __aenter__(self) -> None:
+        self.begin()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.end():
+            await self.place_parked()
+
+
 class Injector:
     """Keeps the budget, the parked and the ephemeral injections of one session."""
 
     def __init__(
-        self, find_context: Callable[[], Any], budget: InjectionBudget, trail: Trail
+        self, find_context: Callable[[], Any], budget: InjectionBudget, trail: Trail, report: Report
     ) -> None:
         self._find_context = find_context
         self.budget = budget
         self._trail = trail
-        self._calls_under_way = 0
-        self._parked: list[list[Injection]] = []
+        self.calls = ToolCalls(self._store, report)
         self.ephemeral: list[Injection] = []
         """What the next request gets besides the conversation."""
         self.reviewed: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
@@ -107,8 +141,8 @@ class Injector:
         for one in passing:
             self.reviewed.extend(build_messages([one]))
         # Models refuse a message between a tool call and its result.
-        if self._calls_under_way and lasting:
-            self._parked.append(lasting)
+        if self.calls.under_way and lasting:
+            self.calls.parked.append(lasting)
             return []
         return await self._store(lasting)
 
@@ -134,20 +168,6 @@ class Injector:
             raise InjectionError("there is no context to inject into")
         return context
 
-    def begin_calls(self) -> None:
-        """Tool calls are under way: nothing may stand between them and their results."""
-        self._calls_under_way += 1
-
-    def end_calls(self) -> bool:
-        """Their results are in the history; True if what was parked has to go behind them."""
-        self._calls_under_way -= 1
-        return bool(self._parked) and not self._calls_under_way
-
-    async def place_parked(self) -> list[Drop]:
-        """Put what was parked into the conversation; returns what it did not take."""
-        parked, self._parked = self._parked, []
-        return [drop for group in parked for drop in await self._store(group)]
-
     async def read_history(self) -> list[dict[str, Any]]:
         """The messages of the context, or none if it cannot say."""
         context = self._find_context()
@@ -172,32 +192,7 @@ class Injector:
 
     def forget(self) -> None:
         """The session is over: nobody will ask for what still waits."""
-        self._parked, self.ephemeral = [], []
-
-
-class ToolCalls:
-    """`async with`: what hooks inject is parked, and laid behind the results at the end."""
-
-    __slots__ = ("_injector", "_report", "begin", "end")
-
-    def __init__(self, injector: Injector, report: Callable[[list[Drop]], Awaitable[None]]) -> None:
-        self._injector = injector
-        self._report = report
-        # For the path of every call, which has no frames to spare.
-        self.begin = injector.begin_calls
-        self.end = injector.end_calls
-
-    async def __aenter__(self) -> None:
-        self.begin()
-
-    async def __aexit__(self, *_: object) -> None:
-        if self.end():
-            await self.place_parked()
-
-    async def place_parked(self) -> None:
-        """Lay what was parked behind the results: `end` has said that it is time."""
-        if dropped := await self._injector.place_parked():
-            await self._report(dropped)
+        self.calls.parked, self.ephemeral = [], []
 
 
 def read_injections(result: HookResult, hook: str, event: str) -> list[Injection]:
