@@ -92,7 +92,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         budget = InjectionBudget(limits)
-        self._injector = Injector(self._find_context, budget, self._trail, self._report_drops)
+        self._injector = Injector(self.mount_points, budget, self._trail, self._report_drops)
         self._told: set[tuple[str, type, str]] = set()
         self.hooks.reporter = self.report_troubles
         self.hooks.timed = self.hooks.timed or self._trail.records
@@ -254,7 +254,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         changed = replace_last_answer(history, (said, self.scrub(said)), instead)
         try:
             if changed is not None:
-                await resolve(self._find_context().set_messages(changed), PATIENCE)
+                await resolve(self.mount_points["context"].set_messages(changed), PATIENCE)
         except Exception as error:
             logger.exception("The context could not replace an answer")
             cause = describe_error(error)
@@ -319,9 +319,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._trail.turn += 1
 
     # The face that modules see
-
-    def _find_context(self) -> Any:
-        return self.mount_points["context"]
 
     def _find_tool(self, name: Any) -> Any:
         return self.mount_points["tools"].get(name) if isinstance(name, str) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,9 +77,9 @@ class Injector:
     """Keeps the budget, the parked and the ephemeral injections of one session."""
 
     def __init__(
-        self, find_context: Callable[[], Any], budget: InjectionBudget, trail: Trail, report: Report
+        self, points: Mapping[str, Any], budget: InjectionBudget, trail: Trail, report: Report
     ) -> None:
-        self._find_context = find_context
+        self._points = points
         self.budget = budget
         self._trail = trail
         self.calls = ToolCalls(self._store, report)
@@ -163,14 +163,13 @@ class Injector:
         return []
 
     def _require_context(self) -> Any:
-        context = self._find_context()
-        if context is None:
+        if self._points["context"] is None:
             raise InjectionError("there is no context to inject into")
-        return context
+        return self._points["context"]
 
     async def read_history(self) -> list[dict[str, Any]]:
         """The messages of the context, or none if it cannot say."""
-        context = self._find_context()
+        context = self._points["context"]
         if context is None:
             return []
         try:
