@@ -23,6 +23,7 @@ from amplifier_audit.format.limits import (
     WIDE,
     Limits,
 )
+from amplifier_audit.format.long_keys import may_have_long_key
 from amplifier_audit.format.plain import is_plain
 from amplifier_audit.format.record_types import mark_foreign
 from amplifier_audit.format.strict_json import read_json
@@ -98,7 +99,8 @@ def encode_body_now(body: Any) -> bytes:
             text = _dump_short(body)
             if not text.isascii():
                 text = _dump(body)
-            if len(text) <= LATER_LIMIT:
+            size = len(text)
+            if size <= KEY_LIMIT or (size <= LATER_LIMIT and not may_have_long_key(text)):
                 return text
     except Exception:  # noqa: BLE001 - the careful way knows what to do
         pass
@@ -173,7 +175,7 @@ def _dump_plain(value: Any) -> bytes | None:
     except Exception:  # noqa: BLE001 - lone surrogates, a dict that another thread changes, ...
         return None
     # No text inside is longer than the whole.
-    return text if len(text) <= WIDE.text else None
+    return None if len(text) > WIDE.text or may_have_long_key(text) else text
 
 
 def _finish(text: bytes) -> bytes:
