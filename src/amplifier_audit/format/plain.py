@@ -12,7 +12,6 @@ from amplifier_audit.format.limits import WIDE
 
 _MEMBERS, _NODES = WIDE.members, WIDE.nodes
 _LEVELS = range(WIDE.depth - 1)
-_LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 def is_plain(value: dict[Any, Any]) -> bool:
@@ -30,11 +29,12 @@ def is_plain(value: dict[Any, Any]) -> bool:
         size = 0
         for entry in level:
             kind = type(entry)
-            if kind is str or kind in _LEAVES:
+            if kind is str:
                 continue
-            if kind is not dict and kind is not list:
+            if kind is dict or kind is list:
+                size += len(entry)
+            elif entry is not None and kind is not int and kind is not float and kind is not bool:
                 return False
-            size += len(entry)
         if not size:
             return nodes <= _NODES
         nodes += size
