@@ -108,16 +108,16 @@ class RecordQueue:
         The body is from `encode_body_now`.
         """
         sequence = self.size
-        self.size = sequence + 1
+        self.size = size = sequence + 1
         self._run.append((source, body, time_ns(), monotonic_ns()))
         length = len(source) + len(body) + self._line_bytes
         self.waiting_bytes += length
-        self._segment_size += length
+        self._segment_size = filled = self._segment_size + length
         if values:
             self._values += values
-        if checkpoint or self.size >= self._checkpoint_at:
+        if checkpoint or size >= self._checkpoint_at:
             self.add_checkpoint()
-        if self._segment_size > self._segment_bytes:
+        if filled > self._segment_bytes:
             self._rotate()
         return sequence
 
