@@ -6,6 +6,9 @@ import gc
 import os
 import weakref
 
+import pytest
+
+from amplifier_audit.writer import forks
 from amplifier_audit.writer.forks import refuse_in_children
 
 
@@ -42,3 +45,13 @@ def test_what_is_gone_is_not_kept_for_the_next_fork() -> None:
     del queue
     gc.collect()
     assert gone() is None
+
+
+def test_all_who_asked_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may have many logs open when it forks."""
+    monkeypatch.setattr(forks, "_parents", weakref.WeakSet())
+    queues = [Queue() for _ in range(3)]
+    for queue in queues:
+        refuse_in_children(queue)
+    forks._refuse_all()
+    assert all(queue.refused for queue in queues)
