@@ -23,6 +23,8 @@ from amplifier_audit.format.limits import (
     WIDE,
     Limits,
 )
+from amplifier_audit.format.long_keys import may_have_long_key
+from amplifier_audit.format.long_numbers import may_have_long_number
 from amplifier_audit.format.plain import is_plain
 from amplifier_audit.format.record_types import mark_foreign
 from amplifier_audit.format.strict_json import read_json
@@ -35,9 +37,6 @@ _PLACE = b'"session":%b,"turn":%b'
 _REST = b',"event":%b,"hook":%b,"registration":%b,"type":%b'
 # Together within SOURCE_LIMIT.
 _PLACE_LIMIT, _REST_LIMIT = 1024, SOURCE_LIMIT - 1024
-# Digits become 0. An integer beyond 2^53 has at least 16 of them, so 4 when each fourth is seen.
-_DIGITS = bytes(ord("0") if byte in b"0123456789" else ord(" ") for byte in range(256))
-_STEP, _LONG_RUN = 4, b"0000"
 
 
 def load_dump() -> Callable[[Any], bytes]:
@@ -98,7 +97,8 @@ def encode_body_now(body: Any) -> bytes:
             text = _dump_short(body)
             if not text.isascii():
                 text = _dump(body)
-            if len(text) <= LATER_LIMIT:
+            size = len(text)
+            if size <= KEY_LIMIT or (size <= LATER_LIMIT and not may_have_long_key(text)):
                 return text
     except Exception:  # noqa: BLE001 - the careful way knows what to do
         pass
@@ -173,7 +173,7 @@ def _dump_plain(value: Any) -> bytes | None:
     except Exception:  # noqa: BLE001 - lone surrogates, a dict that another thread changes, ...
         return None
     # No text inside is longer than the whole.
-    return text if len(text) <= WIDE.text else None
+    return None if len(text) > WIDE.text or may_have_long_key(text) else text
 
 
 def _finish(text: bytes) -> bytes:
@@ -192,7 +192,7 @@ def _is_strict(text: bytes) -> bool:
 
 
 def _looks_strict(text: bytes) -> bool:
-    if b"\x7f" in text or _LONG_RUN in text[::_STEP].translate(_DIGITS):
+    if b"\x7f" in text or may_have_long_number(text):
         return False
     # One letter is found much faster than a word, and often there is none.
     if b"N" in text and b"NaN" in text:

@@ -134,6 +134,7 @@ class GroupCommit:
             if self.failure is not None:
                 return
             self.failure, self.taken = reason, taken
+            self._queue.refuse()
         self._on_failure(reason)
         self.waiters.fail(f"The audit trail takes no records: {reason}")
 

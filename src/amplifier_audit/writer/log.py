@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Unpack
@@ -24,6 +24,7 @@ from amplifier_audit.format.log_name import refuse_bad_log_name
 from amplifier_audit.writer.anchors import Anchor, AnchorRelay
 from amplifier_audit.writer.commitments import replace_sensitive
 from amplifier_audit.writer.disk import Disk
+from amplifier_audit.writer.forks import refuse_in_children
 from amplifier_audit.writer.group_commit import GroupCommit
 from amplifier_audit.writer.held_file import HeldFile
 from amplifier_audit.writer.options import Options
@@ -62,7 +63,6 @@ class AuditLog:
         self._name = name
         self._alarm = alarm
         self._process = os.getpid()
-        self._backlog = self.settings.backlog_bytes
         self._commits_to_values = self.settings.values == "committed"
         self.directory.create()
         self._lock_file = self.directory.lock()
@@ -121,20 +121,19 @@ class AuditLog:
         """Queue a record and return its sequence."""
         # What costs time comes before the lock, so that threads hold each other up only briefly.
         source = encode_source(type, session, turn, event, hook, registration, foreign=True)
-        values: list[StoredValue] = []
+        values: Sequence[StoredValue] = ()
         if self._commits_to_values:
             body, values = replace_sensitive(body)
         content = encode_body_now(body)
-        commits, queue = self._commits, self._queue
-        with commits.lock:
+        queue = self._queue
+        with queue.lock:
             waiting = queue.waiting_bytes
-            stopped = commits.closing or commits.failure is not None
-            if stopped or waiting > self._backlog or self._process != os.getpid():
+            if waiting > queue.most_waiting:
                 self._refuse_if_unavailable()
-            sequence = queue.add(source, content, values, checkpoint=type == "session_ended")
+            sequence = queue.add(source, content, values, type == "session_ended")
         # A queue that was not empty has woken the thread already.
         if not waiting:
-            commits.wake()
+            self._commits.wake()
         return sequence
 
     async def commit(self, sequence: int | None = None) -> None:
@@ -199,6 +198,7 @@ class AuditLog:
             if commits.failure is None and self._queue.since_checkpoint:
                 self._queue.add_checkpoint()
             commits.closing = True
+            self._queue.refuse()
         if not commits.stop():
             # The lock stays: a disk that answers later would write into another writer's log.
             raise AuditUnavailable(
@@ -225,6 +225,7 @@ class AuditLog:
                 opening, self.settings, self._signer, self.directory.list_segments, self._name
             )
             disk = Disk(self.directory, opening, self._values, held)
+        refuse_in_children(self._queue)
         opened.callback(disk.close)
         relay = AnchorRelay(anchors)
         opened.callback(relay.close)
@@ -274,7 +275,7 @@ class AuditLog:
                 "a child needs a log of its own"
             )
         waiting = self._queue.waiting_bytes
-        if waiting > self._backlog:
+        if waiting > self._queue.most_waiting:
             raise AuditUnavailable(
                 f"{waiting} bytes of the audit trail wait for a disk that is too slow"
             )

@@ -46,7 +46,8 @@ class RecordQueue:
     Whoever adds holds `lock`: the order of the queue is the order of the chain. Whoever takes or
     chains does not hold it, and any thread may; one at a time does.
 
-    `size` is how many records there are, written or not; the next one has this sequence.
+    `size` is how many records there are, written or not; the next one has this sequence. While more
+    than `most_waiting` bytes wait, nobody may add; below zero that is for ever.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class RecordQueue:
         self._values: list[StoredValue] = []
         self._removed: list[int] = []
         self.waiting_bytes = 0
+        self.most_waiting = settings.backlog_bytes
 
     def __bool__(self) -> bool:
         return self.size > self._taken
@@ -90,12 +92,15 @@ class RecordQueue:
         """How many records no checkpoint covers yet."""
         return self.size - self._covered
 
+    def refuse(self) -> None:
+        """Take nothing more: the log is closed, or has failed, or is another process's."""
+        self.most_waiting = -1
+
     def add(
         self,
         source: bytes,
         body: bytes,
         values: Sequence[StoredValue] = (),
-        *,
         checkpoint: bool = False,
     ) -> int:
         """Add a record and then what is due, a checkpoint or a new segment; its sequence.
@@ -103,16 +108,16 @@ class RecordQueue:
         The body is from `encode_body_now`.
         """
         sequence = self.size
-        self.size = sequence + 1
+        self.size = size = sequence + 1
         self._run.append((source, body, time_ns(), monotonic_ns()))
         length = len(source) + len(body) + self._line_bytes
         self.waiting_bytes += length
-        self._segment_size += length
+        self._segment_size = filled = self._segment_size + length
         if values:
             self._values += values
-        if checkpoint or self.size >= self._checkpoint_at:
+        if checkpoint or size >= self._checkpoint_at:
             self.add_checkpoint()
-        if self._segment_size > self._segment_bytes:
+        if filled > self._segment_bytes:
             self._rotate()
         return sequence
 

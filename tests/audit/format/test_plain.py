@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.limits import KEY_LIMIT, WIDE
+from amplifier_audit.format.limits import WIDE
 from amplifier_audit.format.plain import is_plain
 from amplifier_audit.format.walk import Walk
 
@@ -135,14 +135,6 @@ def test_too_many_members_are_not_plain() -> None:
     for _ in range(9):
         wide = {"a": wide, **dict.fromkeys(map(str, range(WIDE.members - 1)))}
     assert not is_plain(wide)
-
-
-@pytest.mark.parametrize("where", ["top", "below"])
-def test_a_key_is_short_each_by_itself(where: str) -> None:
-    """However long all of them are together."""
-    for length, expected in ((KEY_LIMIT, True), (KEY_LIMIT + 1, False)):
-        value: dict[str, Any] = {f"{n}" + "k" * (length - 1): n for n in range(4)}
-        assert is_plain(value if where == "top" else {"below": [value]}) is expected
 
 
 @pytest.mark.parametrize("key", [1, True, None, 1.5, (1,), b"k", Name("k"), Twin("k")])

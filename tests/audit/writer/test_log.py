@@ -227,13 +227,34 @@ async def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     await write_log(tmp_path, 1)
 
 
-async def test_a_forked_child_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_forked_child_is_refused(tmp_path: Path) -> None:
     """It shares the files, but not the thread that writes them."""
     log = await AuditLog.open(tmp_path, FAST)
+    log.append("dispatch", {"by": "the parent"})
+    child = os.fork()
+    if child == 0:
+        try:
+            log.append("dispatch", {"by": "the child"})
+        except AuditUnavailable as error:
+            os._exit(7 if "belongs to process" in str(error) else 1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 7
+    await log.commit(log.append("dispatch", {"by": "the parent"}))
+    await log.close()
+    assert verify(tmp_path).verdict == "consistent"
+
+
+async def test_a_forked_child_may_not_wait_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody would ever tell it."""
+    log = await AuditLog.open(tmp_path, FAST)
+    log.append("dispatch", {})
     with monkeypatch.context() as child:
         child.setattr(os, "getpid", lambda: 1)
         with pytest.raises(AuditUnavailable, match="belongs to process"):
-            log.append("dispatch", {})
+            await log.checkpoint()
     await log.close()
 
 

@@ -1,8 +1,16 @@
 """The bodies of records."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from amplifier_core.models.record_bodies import find_before, leave_out_histories
+from amplifier_core.models import CONTINUE
+from amplifier_core.models.record_bodies import (
+    describe_answer,
+    describe_answers,
+    find_before,
+    leave_out_histories,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +42,20 @@ def test_a_changed_field_is_told_as_it_was():
 def test_a_number_is_not_the_truth():
     """1 and True are equal, and not the same in JSON."""
     assert find_before("x:y", {"a": 1}, {"a": True}) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.0, 0.0), (0.0000004, 0.0), (0.0000016, 0.002), (0.0214567, 21.457), (61.5, 61500.0)],
+)
+def test_how_long_a_hook_took_is_told_in_milliseconds_with_three_digits(seconds, expected):
+    """The same whether all were quiet or one spoke."""
+    handler = SimpleNamespace(name="guard", id=3)
+    plan = SimpleNamespace(entries=((0, "x", handler), (0, "x", SimpleNamespace(name="no", id=4))))
+    run = SimpleNamespace(
+        times={3: seconds}, spoken=(), unheeded=(), shadowed=(), plan=plan, ran=2, answers=()
+    )
+    quiet = {"hook": "guard", "id": 3, "action": "continue", "ms": expected}
+    assert describe_answers(run) == [quiet]
+    answer = SimpleNamespace(result=CONTINUE, error=None, handler=handler, hook="guard")
+    assert describe_answer(answer, run) == quiet
