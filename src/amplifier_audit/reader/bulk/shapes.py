@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 
 from amplifier_audit.format.record_types import OWN_TYPES
+from amplifier_audit.reader.bulk.skeletons import Skeletons
+from amplifier_audit.reader.bulk.tokens import KEY, NUMBER, split_tokens
 
 # Only one in so many records without a shape is looked at closely, because that takes a while. A
 # prime: what comes again and again in the same order must not always be met at the same place.
@@ -33,21 +35,17 @@ _UNICODE = (
     rb'"%b(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}'
     rb'|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}))%b)*+"'
 ) % (_INSIDE, _INSIDE)
-_NUMBER = rb"-?+(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,17}+)?+"
 _WORD = rb"(?:null|true|false)"
 # What was met in a hole, and what it takes then. A text takes the ones before it as well; the more
 # a pattern takes, the longer it takes to make.
 _TEXTS = {1: _PLAIN, 2: _ESCAPED, 4: _UNICODE}
-_OTHERS = {8: _NUMBER, 16: _WORD}
-_VALUE = rb"(?:%b|%b|%b)" % (_UNICODE, _NUMBER, _WORD)
+_OTHERS = {8: NUMBER, 16: _WORD}
+_VALUE = rb"(?:%b|%b|%b)" % (_UNICODE, NUMBER, _WORD)
 _MEMBERS = re.compile(
     rb'"time":%b(?:,"(?:mono|session|turn|event|hook|registration)":%b){6},"type":(%b),'
     % (_UNICODE, _VALUE, _UNICODE)
 )
-_KEY = b'":'
 _TYPE = b',"type":"'
-# Texts, keys with their colon, numbers and words, brackets and commas.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[-+.0-9a-zA-Z]++|[][{},]')
 # Where the values of these members stand among the tokens: key, value, comma, and so on.
 _TIME, _MONO, _SESSION, _TURN, _KIND = 1, 4, 7, 10, 22
 _SELDOM = frozenset({_TIME, _MONO, _SESSION, _TURN})
@@ -95,9 +93,10 @@ class _Build:
 class Shapes:
     """The shapes that were learned; a bounded number, whatever the records are like."""
 
-    __slots__ = ("_builds", "_met", "_shapes")
+    __slots__ = ("_builds", "_met", "_shapes", "skeletons")
 
     def __init__(self) -> None:
+        self.skeletons = Skeletons()
         self._met = 0
         self._builds: dict[tuple[bytes, ...], _Build] = {}
         # By type and by how many keys there are, because that is soon told.
@@ -108,7 +107,7 @@ class Shapes:
         # The first that looks like the type is it, in whatever has a shape; else none fits.
         at = line.find(_TYPE, start, end) + len(_TYPE) - 1
         kind = line[at : line.find(b'"', at + 1, end) + 1]
-        shapes = self._shapes.get((kind, line.count(_KEY, start, end)), [])
+        shapes = self._shapes.get((kind, line.count(KEY, start, end)), [])
         for place, shape in enumerate(shapes):
             if shape.fits(line, start, end):
                 shapes.insert(0, shapes.pop(place))
@@ -122,13 +121,13 @@ class Shapes:
         """
         if type in OWN_TYPES:
             return
+        self.skeletons.learn(content)
         self._met += 1
         found = None if self._met % EVERY else _MEMBERS.match(content)
         if found is None:
             return
-        tokens = _TOKEN.findall(content)
-        # Blanks between the tokens are allowed, but no writer makes them.
-        if len(tokens) <= MOST_TOKENS and sum(map(len, tokens)) == len(content):
+        tokens = split_tokens(content)
+        if 0 < len(tokens) <= MOST_TOKENS:
             self._add(found[1], tokens)
 
     def _add(self, kind: bytes, tokens: list[bytes]) -> None:
@@ -139,7 +138,7 @@ class Shapes:
             self._shapes.clear()
         build = self._builds.setdefault(fixed, _Build(opened))
         if build.add(opened):
-            keys = sum(token.count(_KEY) for token in tokens)
+            keys = sum(token.count(KEY) for token in tokens)
             shapes = self._shapes.setdefault((kind, keys), [])
             if build.shape in shapes:
                 shapes.remove(build.shape)

@@ -12,7 +12,7 @@ from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import hash_record
-from amplifier_audit.reader.bulk.batches import LineBatches
+from amplifier_audit.reader.bulk.batches import FEWEST, LineBatches
 from amplifier_audit.reader.bulk.shapes import ENOUGH, EVERY, Shapes
 from amplifier_audit.reader.claims import Claims
 from amplifier_audit.reader.line_verifier import LineVerifier
@@ -132,6 +132,61 @@ def test_whatever_is_wrong_with_a_line_the_verdict_is_the_same() -> None:
         assert report.verdict == "tampered"
 
 
+@pytest.mark.parametrize("size", [2, 9, 95, 993, 999, 1000, 9960, 99_990, 123_456])
+def test_whatever_is_wrong_in_a_long_run_the_verdict_is_the_same(size: int) -> None:
+    """At every place of it, where sequences become longer too."""
+    head = Head(size, "ab" * 32, (b"x" * 32,) * size.bit_count())
+    good = [make_content(seed) for seed in range(60)]
+    options = go_on() | {"start": head}
+    report, many = verify_batch(chain_lines(good, head=head), SHAPES, **options)
+    assert (report.verdict, report.size) == ("consistent", size + 60)
+    assert many > 55
+    for place in range(60):
+        odd = [*good[:place], spoil_content(good[place], 60 * size + place), *good[place + 1 :]]
+        lines = chain_lines(good, head=head)
+        changed = lines[place].replace(b'"mono":', b'"mono":1')
+        swapped = [*lines[:place], *lines[place : place + 2][::-1], *lines[place + 2 :]]
+        for wrong in (
+            chain_lines(odd, head=head),
+            [*lines[:place], changed, *lines[place + 1 :]],
+            [*lines[:place], *lines[place + 1 :]],
+            swapped,
+        ):
+            report, _ = verify_batch(wrong, SHAPES, **go_on() | {"start": head})
+            assert report == verify_lines(wrong, **go_on() | {"start": head})
+
+
+def spell_otherwise(content: bytes, head: Head) -> bytes:
+    """A line that is right, and not as writers make them."""
+    [line] = chain_lines([content], head=head)
+    covered = line[: line.index(b',"hash"')].replace(b'"v":1', b'"v": 1')
+    return b'%b,"hash":"%b"}\n' % (covered, hash_record(covered).encode())
+
+
+@pytest.mark.parametrize("every", [1, 2, 10, 100])
+def test_lines_that_are_spelled_otherwise_are_not_tried_too_often(
+    every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever makes many of them must not make the verifier slow."""
+    tried: list[int] = []
+    count = LineBatches._count_fitting
+
+    def note(self: LineBatches, lines: Sequence[bytes]) -> int:
+        tried.append(len(lines))
+        return count(self, lines)
+
+    monkeypatch.setattr(LineBatches, "_count_fitting", note)
+    verifier, lines = LineVerifier(**go_on()), []
+    for number in range(1000):
+        content = make_content(number)
+        [line] = chain_lines([content], head=verifier.head)
+        lines.append(line if number % every else spell_otherwise(content, verifier.head))
+        verifier.feed(lines[-1])
+    report, _ = verify_batch(lines, SHAPES, **go_on())
+    assert report == verify_lines(lines, **go_on())
+    assert sum(tried) <= (FEWEST + 1) * len(lines)
+
+
 def feed(lines: Sequence[bytes], head: Head) -> Head:
     """The head behind these lines."""
     return feed_lines(lines, start=head, log="log").head
@@ -143,9 +198,7 @@ def test_a_line_that_is_spelled_otherwise_teaches_nothing() -> None:
     verifier = LineVerifier(log="log")
     batches = LineBatches(verifier, shapes)
     for _ in range(EVERY * ENOUGH):
-        [line] = chain_lines([make_content(1)], head=verifier.head)
-        covered = line[: line.index(b',"hash"')].replace(b'"v":1', b'"v": 1')
-        batches.feed(b'%b,"hash":"%b"}\n' % (covered, hash_record(covered).encode()))
+        batches.feed(spell_otherwise(make_content(1), verifier.head))
     assert not batches.take(chain_lines([make_content(1)], head=verifier.head), 0, FAR)
 
 
