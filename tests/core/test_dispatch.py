@@ -712,3 +712,27 @@ async def test_a_folded_change_tells_which_fields_were_given(registry, hooks, mo
     one, other = await registry.emit(PRE, {}), await registry.emit(PRE, {})
     one.model_fields_set.clear()
     assert other.model_fields_set == given
+
+
+class Fields(dict):
+    """A dict of another kind, which no constructor lets through."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"action": "modify", "data": {"a": 2, "timestamp": "later"}},
+        HookResult.model_construct(action="modify", data=Fields(a=2, session_id="theirs")),
+    ],
+)
+async def test_a_change_in_another_form_is_the_same_change(registry, answer):
+    """Adopted, pinned and counted; the next hook and the caller have it."""
+    seen = []
+    registry.register(PRE, returns(answer), name="changes")
+    registry.register(PRE, lambda event, data: seen.append(data["a"]))
+    result = await registry.emit(PRE, {"a": 1})
+    assert (result.action, result.data["a"], seen) == ("continue", 2, [2])
+    assert set(result.data) == {"a", "timestamp"}
+    assert result.data["timestamp"] != "later"
+    assert type(result.data) is dict
+    assert registry.count()["changes"].answers == {"modify": 1}
