@@ -8,33 +8,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
-from amplifier_core.isolation import adopt, copy_plain, detach
+from amplifier_core.isolation import copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
-from amplifier_core.models.advice import IN_PLACE, NO_SAY, find_omission
-from amplifier_core.models.answer import read_answer
+from amplifier_core.models.advice import DENIED_BY as DENIED_BY
+from amplifier_core.models.advice import IN_PLACE, NO_SAY, PINNED, find_omission
+from amplifier_core.models.advice import JUDGED_AGAIN as JUDGED_AGAIN
+from amplifier_core.models.answer import Answer as Answer
+from amplifier_core.models.answer import Trouble, keep_change, read_answer
 from amplifier_core.models.outcome import withdraw
+from amplifier_core.output import Holder, running
 from amplifier_core.plan import Plan, PlanEntry
-from amplifier_core.precedence import fold
+from amplifier_core.precedence import fold, strongest
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
-from amplifier_core.utils.copying import is_equal
+from amplifier_core.utils.copying import adopt, is_equal
 
 logger = logging.getLogger(__name__)
 
 # Emits nested deeper than this are a failed hook.
 MAX_DEPTH = 16
-
-# True in the data of a hook that is called once more after a wait: who counts, counts once.
-JUDGED_AGAIN = "judged_again"
-
-# In the data of a hook that is called although one before it denied: the name of that one.
-DENIED_BY = "denied_by"
-
-# What `modify` cannot change.
-PINNED = ("timestamp", "session_id", JUDGED_AGAIN, DENIED_BY)
 
 FAILURES = (Exception, asyncio.CancelledError)
 
@@ -42,37 +37,12 @@ FAILURES = (Exception, asyncio.CancelledError)
 depth: ContextVar[int] = ContextVar("amplifier_hook_depth", default=0)
 
 
-class Answer(NamedTuple):
-    """What one hook said, and how it came to say it."""
-
-    handler: HookHandler
-    result: HookResult
-    error: BaseException | None = None
-    left: dict[str, Any] | None = None  # the data after it, if it changed them
-
-    @property
-    def hook(self) -> str:
-        return self.handler.name
-
-    @property
-    def timed_out(self) -> bool:
-        return isinstance(self.error, HookTimeout)
-
-
-class Trouble(NamedTuple):
-    """What the author of a hook should know: it failed, or it did what has no effect."""
-
-    handler: HookHandler
-    error: BaseException | None
-    advice: str = ""
-
-
 class Dispatch:
     """One emission: the data as the hooks left it and every answer, with its hook's name."""
 
     __slots__ = (
-        "data", "denied", "event", "given", "plan", "ran", "shadowed", "shared", "spoken",
-        "timed", "times", "troubles", "unheeded",
+        "data", "denied", "event", "given", "plan", "printed", "ran", "shadowed", "shared",
+        "spoken", "timed", "times", "troubles", "unheeded",
     )  # fmt: skip
 
     def __init__(
@@ -87,13 +57,14 @@ class Dispatch:
         self.spoken: list[Answer] = []
         # Those of hooks that ran behind a denial, and those that shadow mode kept from happening.
         self.unheeded: list[Answer] = []
-        self.shadowed: list[Answer] = []
-        self.troubles: list[Trouble] = []
-        self.timed = False
+        self.shadowed: tuple[Answer, ...] = ()
+        self.troubles: tuple[Trouble, ...] = ()
+        self.timed = self.denied = False
         self.times: dict[int, float] = {}
         """The seconds that each hook took which was called, by registration, if it is `timed`."""
         self.ran = len(plan.entries)
-        self.denied = False
+        self.printed: dict[HookHandler, str] | None = None
+        """What hooks printed, by registration; None if nobody keeps that apart."""
 
     @property
     def answers(self) -> list[Answer]:
@@ -120,7 +91,7 @@ class Dispatch:
     def shadow(self) -> None:
         """Shadow mode: keep apart what would have had an effect, and go on as if nobody spoke."""
         said = [*self.spoken, *self.unheeded]
-        self.shadowed += [one for one in said if one.result.action != "continue"]
+        self.shadowed += tuple(one for one in said if one.result.action != "continue")
         self.spoken = [one._replace(result=withdraw(one.result), left=None) for one in said]
         self.unheeded, self.denied, self.data = [], False, self.given
         self.shared = copy_plain(self.given)
@@ -135,9 +106,16 @@ class Dispatch:
 
     def fold(self) -> HookResult:
         """The result that stands for all of them; it knows the dispatch that it came from."""
-        if not self.spoken:
+        winner = strongest(self.spoken)
+        if winner is None:
             return continue_with(self.data)
+        if winner.result.action == "modify":
+            return continue_with(self.data, winner.result, self)
         return attach_origin(fold(self.spoken, self.data, self.event), self)
+
+    def list_given(self) -> set[str]:
+        """The fields of its result that somebody gave."""
+        return set(fold(self.spoken, self.data).model_fields_set)
 
 
 def find_dispatch(result: HookResult) -> Dispatch | None:
@@ -189,8 +167,11 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     end: int | None = None,
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
-    follow, timed, started = None, run.timed, 0.0
+    follow, timed, started, printed = None, run.timed, 0.0, run.printed
+    holder: Holder = []
     for call, name, record in run.plan.entries[first:end]:
+        if printed is not None:
+            running.set(holder := [])
         if watch is not None:
             follow = watch.begin(record)
         if timed:
@@ -213,6 +194,10 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
                 run.times[record.id] = perf_counter() - started
             if watch is not None:
                 watch.end(record)
+            if printed is not None:
+                holder.append(None)  # closed
+                if (kept := holder[0]) is not None:
+                    printed[record] = kept.text()
         if not untouched and settle(run, record, answer):
             break
         answer = _NOT_ASKED
@@ -221,30 +206,58 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     return run
 
 
+async def run_through(
+    run: Dispatch, watch: Watch | None = None, before: Dispatch | None = None
+) -> Dispatch:
+    """Run all hooks of a dispatch; with `before` it is that operation, judged once more."""
+    outside, plan = enter(run.event), run.plan
+    try:
+        if before is not None:
+            await run_again(run, before, watch)
+        else:
+            await run_hooks(run, watch=watch, end=plan.in_turn)
+            if observers := plan.entries[plan.in_turn :]:
+                await run_observers(run, observers, watch)
+        # Judged again, an operation may call nobody.
+        plan.count_run(run.ran if run.times or not run.timed else 0, run.times)
+        return run
+    finally:
+        depth.set(outside)
+
+
 async def run_observers(
     run: Dispatch, entries: tuple[PlanEntry, ...], watch: Watch | None, again: bool = False
 ) -> None:
     """Let hooks that decide nothing look at the final data, side by side."""
-
-    async def observe(name: str, record: HookHandler) -> HookResult:
-        if watch is not None:
-            watch.begin(record)
-        started = perf_counter()
-        try:
-            return await record.execute(name, _tell(run, again))
-        finally:
-            if run.timed:
-                run.times[record.id] = perf_counter() - started
-            if watch is not None:
-                watch.end(record)
-
-    work = (observe(name, record) for _, name, record in entries if not run.is_over)
+    work = (_observe(run, *entry[1:], watch, again) for entry in entries if not run.is_over)
     answers = await asyncio.gather(*work, return_exceptions=True)
     for (_, _, record), answer in zip(entries, answers, strict=False):
         if isinstance(answer, BaseException) or answer.action == "continue":
             settle(run, record, answer)
         else:
             _advise(run, record, "parallel", NO_SAY.format(answer.action))
+
+
+async def _observe(
+    run: Dispatch, name: str, record: HookHandler, watch: Watch | None, again: bool
+) -> HookResult:
+    """In a task of its own, as is what it prints."""
+    holder: Holder = []
+    if run.printed is not None:
+        running.set(holder)
+    if watch is not None:
+        watch.begin(record)
+    started = perf_counter()
+    try:
+        return await record.execute(name, _tell(run, again))
+    finally:
+        if run.timed:
+            run.times[record.id] = perf_counter() - started
+        if watch is not None:
+            watch.end(record)
+        holder.append(None)
+        if (kept := holder[0]) is not None and run.printed is not None:
+            run.printed[record] = kept.text()
 
 
 def _tell(run: Dispatch, again: bool) -> dict[str, Any]:
@@ -314,7 +327,15 @@ def take_failure(error: BaseException) -> BaseException:
 def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     """Take an answer into the dispatch; True if it ends the chain."""
     before = run.data
-    if answer is not CONTINUE:
+    kind = type(answer.data) if type(answer) is HookResult and answer.action == "modify" else None
+    if kind is dict and not (run.denied or record.shadow):
+        # The usual change, in this frame, because each costs as much as what it does.
+        record.counts.count_answer("modify", run.plan.mode == "evaluate_only", False)
+        run.data, is_gone = adopt(answer.data, before, PINNED)
+        if is_gone and (advice := find_omission(answer, before)):
+            _advise(run, record, "modify", advice)
+        run.spoken.append(keep_change(record, answer, run.data))
+    elif answer is not CONTINUE:
         _take_answer(run, record, answer)
         if run.denied and run.is_over:
             run.ran = 1 + next(i for i, entry in enumerate(run.plan.entries) if entry[2] is record)
@@ -327,24 +348,20 @@ def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     return False
 
 
-def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:  # noqa: C901 - one frame, because each costs as much as what it does
-    data, result, error, left = run.data, answer, None, None
-    if type(answer) is HookResult and answer.action == "modify" and type(answer.data) is dict:
-        is_whole = data.keys() <= answer.data.keys()  # the usual change: nothing is wrong with it
-    else:
-        result, error = _read(run, record, answer)
-        is_whole = result is CONTINUE
+def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
+    data, left = run.data, None
+    result, error = _read(run, record, answer)
     action = result.action
-    if not is_whole and (advice := find_omission(result, data)):
+    if advice := find_omission(result, data):
         _advise(run, record, action, advice)
     if action != "continue":
         shadowed = record.shadow or run.plan.mode == "evaluate_only"
         record.counts.count_answer(action, shadowed, run.denied)
         if record.shadow:  # kept apart
-            run.shadowed.append(Answer(record, result))
+            run.shadowed += (Answer(record, result),)
             result, action = withdraw(result), "continue"
         elif action == "modify" and not run.denied:
-            left = run.data = _pin(adopt(result.data, data), data)
+            left = run.data = adopt(result.data, data, PINNED)[0]
     if result is not CONTINUE or error is not None:
         (run.unheeded if run.denied else run.spoken).append(Answer(record, result, error, left))
     if action == "deny" and not run.denied:
@@ -370,7 +387,7 @@ def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException
         logger.warning("Hook '%s' on '%s' %s; ignored", record.name, run.event, error)
     else:
         logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
-    run.troubles.append(Trouble(record, error))
+    run.troubles += (Trouble(record, error),)
     record.counts.count_failure(isinstance(error, HookTimeout))
     if not record.is_guard:
         return CONTINUE
@@ -380,13 +397,4 @@ def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException
 
 def _advise(run: Dispatch, record: HookHandler, about: str, advice: str) -> None:
     if record.advise(about, advice):
-        run.troubles.append(Trouble(record, None, advice))
-
-
-def _pin(data: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    for key in PINNED:
-        if key in before:
-            data[key] = before[key]
-        elif key in data:
-            del data[key]
-    return data
+        run.troubles += (Trouble(record, None, advice),)

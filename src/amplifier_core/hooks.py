@@ -23,9 +23,8 @@ from amplifier_core.dispatch import (
     collect_replies,
     depth,
     enter,
-    run_again,
     run_hooks,
-    run_observers,
+    run_through,
     settle,
     take_failure,
 )
@@ -302,12 +301,13 @@ class HookRegistry(RegistryNames):
             return continue_with({**self._defaults, **data})
         calls, here = plan.calls, depth.get()
         if calls is None or here >= MAX_DEPTH or plan.quiet >= plan.due:
-            return await self._finish(await self.dispatch(event, data))
-        current = {**self._defaults, **data, "timestamp": timestamp()}
+            return await self._finish(await run_through(self._begin(event, data)))
+        current = {**self._defaults, **data}
+        current["timestamp"] = timestamp()
         try:
             seen = copy_dict(current)
         except (NotPlain, RecursionError):
-            return await self._finish(await self.dispatch(event, data))
+            return await self._finish(await run_through(self._begin(event, data)))
         depth.set(here + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
@@ -332,7 +332,7 @@ class HookRegistry(RegistryNames):
                 plan.quiet += 1
             else:
                 plan.count_run(run.ran, run.times)
-            return await self._finish(run)
+            return await self._finish(run) if run.troubles or run.shadowed else run.fold()
         finally:
             depth.set(here)
 
@@ -347,20 +347,7 @@ class HookRegistry(RegistryNames):
 
         With `before` it is that operation, judged once more: see `run_again`.
         """
-        run = self._begin(event, data, before is None)
-        outside = enter(event)
-        try:
-            if before is not None:
-                await run_again(run, before, watch)
-            else:
-                await run_hooks(run, watch=watch, end=run.plan.in_turn)
-                if observers := run.plan.entries[run.plan.in_turn :]:
-                    await run_observers(run, observers, watch)
-            # Judged again, an operation may call nobody.
-            run.plan.count_run(run.ran if run.times or not run.timed else 0, run.times)
-            return run
-        finally:
-            depth.set(outside)
+        return await run_through(self._begin(event, data, before is None), watch, before)
 
     async def emit_and_collect(
         self, event: str, data: Mapping[str, Any] | None = None, timeout: float = 1.0
@@ -389,7 +376,8 @@ class HookRegistry(RegistryNames):
         if type(data) is not dict:
             data = normalize_data(data)
         if is_new:
-            data = {**self._defaults, **data, "timestamp": timestamp()}
+            data = {**self._defaults, **data}
+            data["timestamp"] = timestamp()
             if event in TRACED:
                 add_request_id(event, data)
         run = Dispatch(event, self._plan(event), data, copy_plain(data))

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.utils import copying
-from amplifier_core.utils.copying import VALUES, NotPlain, copy_any, copy_dict, is_alike, is_same
+from amplifier_core.utils.copying import NotPlain, copy_any, copy_dict
 
 
 def copy_plain(data: dict[str, Any]) -> dict[str, Any] | None:
@@ -31,19 +30,3 @@ def detach(data: dict[str, Any]) -> dict[str, Any]:
     except (NotPlain, RecursionError):
         odd: dict[str, Any] = copy_any(data)
         return odd
-
-
-# What a hook handed back
-
-
-def adopt(returned: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
-    """What a hook handed back, detached from it; parts it left alone are the caller's own again."""
-    result = dict(returned)
-    for key, item in result.items():
-        if type(item) not in VALUES:
-            mine = current.get(key)
-            try:
-                result[key] = mine if is_alike(item, mine) else copying.take_over(item, mine)
-            except (NotPlain, RecursionError):
-                result[key] = mine if is_same(item, mine) else copy_any(item)
-    return result

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
-from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
+from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch, run_through
 from amplifier_core.events import AGENT_SPAWN, is_notification
 from amplifier_core.events.data import normalize_data
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
-from amplifier_core.models.outcome import Outcome
+from amplifier_core.models.outcome import Outcome, allow
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
 from amplifier_core.utils.slots import take_slot
@@ -57,10 +57,10 @@ class Operations:
         given = detach(data if type(data) is dict else normalize_data(data))
         if is_notification(event) or not self.hooks.hears(event):
             await self.notify(event, given)
-            return Outcome(True, {**self.hooks.default_fields, **given})
+            return allow({**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
         if not run.spoken:
-            return Outcome(True, run.data)
+            return allow(run.data)
         clearance = UNASKED
         if run.denied or run.asking:
             run, clearance = await self.clear(run)
@@ -124,18 +124,21 @@ class Operations:
     ) -> Dispatch:
         """Run the hooks of an event, or judge again what they were told of `before`."""
         trail = self.trail
-        watch = _Onlooker()
+        watch = None
         if self.watch_with is not None or (trail.records and trail.records_each_hook):
             watch = _Witness(self.watch_with and self.watch_with(), trail, event)
+        run = self.hooks._begin(event, data, before is None)
+        printed: dict[HookHandler, str] = {}
+        run.printed = printed
         outside = output.running.get()
         output.install()
         try:
-            run = await self.hooks.dispatch(event, data, watch, before)
+            await run_through(run, watch, before)
         finally:
             output.remove()
             output.running.set(outside)
-        if run.spoken or watch.printed:
-            news = (run.spoken, watch.printed) if before is None else _list_news(run, watch, before)
+        if run.spoken or printed:
+            news = (run.spoken, printed) if before is None else _list_news(run, printed, before)
             await self.effects.show_answers(event, *news)
         if trail.records:
             trail.record_dispatch(run, before is not None)
@@ -160,45 +163,21 @@ def _take_edit(run: Dispatch, clearance: Clearance) -> tuple[dict[str, Any], str
 
 
 def _list_news(
-    run: Dispatch, watch: _Onlooker, before: Dispatch
+    run: Dispatch, printed: Mapping[HookHandler, str], before: Dispatch
 ) -> tuple[list[Answer], dict[HookHandler, str]]:
     """What the person has not been shown yet of an operation that was judged again."""
     shown = {(one.handler, one.result.user_message) for one in before.spoken}
     answers = [one for one in run.spoken if (one.handler, one.result.user_message) not in shown]
     heard = set(before.handlers)
-    return answers, {one: text for one, text in watch.printed.items() if one not in heard}
+    return answers, {one: text for one, text in printed.items() if one not in heard}
 
 
-class _Onlooker:
-    """Keeps what each hook prints."""
-
-    __slots__ = ("_holders", "printed")
-
-    def __init__(self) -> None:
-        self._holders: dict[HookHandler, output.Holder] = {}
-        self.printed: dict[HookHandler, str] = {}
-
-    def begin(self, handler: HookHandler) -> Follow | None:
-        holder: output.Holder = []
-        self._holders[handler] = holder
-        output.running.set(holder)
-        return None
-
-    def end(self, handler: HookHandler) -> None:
-        holder = self._holders[handler]
-        if holder:
-            self.printed[handler] = output.end(holder)
-        else:
-            holder.append(None)  # closed: what its tasks print later is not its output
-
-
-class _Witness(_Onlooker):
-    """Records when each hook begins and ends, too, and lets somebody else look on."""
+class _Witness:
+    """Records when each hook begins and ends, and lets somebody else look on."""
 
     __slots__ = ("_event", "_other", "_started", "_trail")
 
     def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
-        super().__init__()
         self._other = other
         self._trail = trail if trail.records and trail.records_each_hook else None
         self._event = event
@@ -206,9 +185,10 @@ class _Witness(_Onlooker):
 
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail is not None:
+            printing = output.release()  # what the trail prints is not the hook's
             self._trail.write("hook_started", {}, event=self._event, handler=handler)
+            output.restore(printing)
             self._started[handler.id] = perf_counter()
-        super().begin(handler)
         # Whoever else looks on sees one hook at a time.
         return None if self._other is None or handler.parallel else self._other.begin(handler)
 
@@ -218,4 +198,3 @@ class _Witness(_Onlooker):
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
         if self._other is not None and not handler.parallel:
             self._other.end(handler)
-        super().end(handler)

@@ -45,6 +45,8 @@ Holder = list[Capture | None]
 
 running: ContextVar[Holder | None] = ContextVar("amplifier_hook_output", default=None)
 _installing = threading.Lock()
+# Called by name, because `with` costs twice as much.
+_acquire, _release = _installing.acquire, _installing.release
 _users = 0  # how many dispatches need the wrapper now
 
 
@@ -82,39 +84,36 @@ _kept = [_Router(sys.stdout), _Router(sys.stderr)]
 def install() -> None:
     """Wrap the standard streams, as far as there are any, until `remove` is called as often."""
     global _users
-    with _installing:
+    _acquire()
+    try:
         _users += 1
         if type(out := sys.stdout) is not _Router and out is not None:
-            sys.stdout = _wrap(0, out)
+            sys.stdout = _kept[0] if _kept[0].stream is out else _wrap(0, out)
         if type(err := sys.stderr) is not _Router and err is not None:
-            sys.stderr = _wrap(1, err)
+            sys.stderr = _kept[1] if _kept[1].stream is err else _wrap(1, err)
+    finally:
+        _release()
 
 
 def _wrap(place: int, stream: TextIO) -> Any:
-    if _kept[place].stream is not stream:
-        _kept[place] = _Router(stream)
+    _kept[place] = _Router(stream)
     return _kept[place]
 
 
 def remove() -> None:
     """Give the streams back, unless hooks of somebody else are still running."""
     global _users
-    with _installing:
+    _acquire()
+    try:
         _users -= 1
-        if _users:
-            return
-        # Somebody may have replaced them since.
-        if type(out := sys.stdout) is _Router:
-            sys.stdout = out.stream
-        if type(err := sys.stderr) is _Router:
-            sys.stderr = err.stream
-
-
-def end(holder: Holder) -> str:
-    """The hook that had this holder is through; returns what it printed."""
-    capture = holder[0] if holder else None
-    holder.append(None)
-    return "" if capture is None else capture.text()
+        if not _users:
+            # Somebody may have replaced them since.
+            if type(out := sys.stdout) is _Router:
+                sys.stdout = out.stream
+            if type(err := sys.stderr) is _Router:
+                sys.stderr = err.stream
+    finally:
+        _release()
 
 
 def release() -> Holder | None:

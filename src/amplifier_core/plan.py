@@ -13,8 +13,6 @@ from amplifier_core.registration import HookHandler
 # The call (None for a hook with limits, which needs more than that), its event name, itself.
 PlanEntry = tuple[Any, str, HookHandler]
 
-_WITH_CODE = (FunctionType, MethodType)
-
 
 class Plan:
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
@@ -71,5 +69,8 @@ class Plan:
 
 
 def _is_coroutine_function(call: Any) -> bool:
-    code = getattr(call, "__code__", None) if type(call) in _WITH_CODE else None
+    if type(call) is FunctionType:
+        return bool(call.__code__.co_flags & CO_COROUTINE)
+    # What is bound may be anything that can be called.
+    code = getattr(call, "__code__", None) if type(call) is MethodType else None
     return code is not None and bool(code.co_flags & CO_COROUTINE)

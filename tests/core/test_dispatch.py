@@ -691,3 +691,48 @@ class TestInParallel:
             registry.register(PRE, says(), parallel="yes")
         registry.register(PRE, parallel=True)(says())
         assert registry.handlers_for(PRE)[0].parallel
+
+
+@pytest.mark.parametrize("hooks", [1, 3])
+@pytest.mark.parametrize("more", [{}, {"user_message": "m"}, {"ephemeral": True}])
+async def test_a_folded_change_tells_which_fields_were_given(registry, hooks, more):
+    """Those of the answer that stands for all, and those that folding filled, whoever asks."""
+    for number in range(hooks):
+        told = more if number == 0 else {"reason": "another"}
+        registry.register(PRE, returns(HookResult(action="modify", data={"n": number}, **told)))
+    given = {"action", "data", "context_injections", *more}
+    for ask in (
+        lambda result: result.model_fields_set,
+        lambda result: set(result.model_dump(exclude_unset=True)),
+        lambda result: copy.copy(result).model_fields_set,
+        lambda result: copy.deepcopy(result).model_fields_set,
+        lambda result: pickle.loads(pickle.dumps(result)).model_fields_set,
+    ):
+        assert ask(await registry.emit(PRE, {})) == given
+    one, other = await registry.emit(PRE, {}), await registry.emit(PRE, {})
+    one.model_fields_set.clear()
+    assert other.model_fields_set == given
+
+
+class Fields(dict):
+    """A dict of another kind, which no constructor lets through."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"action": "modify", "data": {"a": 2, "timestamp": "later"}},
+        HookResult.model_construct(action="modify", data=Fields(a=2, session_id="theirs")),
+    ],
+)
+async def test_a_change_in_another_form_is_the_same_change(registry, answer):
+    """Adopted, pinned and counted; the next hook and the caller have it."""
+    seen = []
+    registry.register(PRE, returns(answer), name="changes")
+    registry.register(PRE, lambda event, data: seen.append(data["a"]))
+    result = await registry.emit(PRE, {"a": 1})
+    assert (result.action, result.data["a"], seen) == ("continue", 2, [2])
+    assert set(result.data) == {"a", "timestamp"}
+    assert result.data["timestamp"] != "later"
+    assert type(result.data) is dict
+    assert registry.count()["changes"].answers == {"modify": 1}

@@ -21,8 +21,17 @@ _LOSES = (
 NO_SAY = "answered {!r}, which has no effect: with parallel=True it only observes"
 NO_TEXT = "answered 'inject_context' without a context_injection, so nothing is injected"
 
+# True in the data of a hook that is called once more after a wait: who counts, counts once.
+JUDGED_AGAIN = "judged_again"
+
+# In the data of a hook that is called although one before it denied: the name of that one.
+DENIED_BY = "denied_by"
+
+# What `modify` cannot change; a dict, because it is asked by name and has an order.
+PINNED = dict.fromkeys(("timestamp", "session_id", JUDGED_AGAIN, DENIED_BY))
+
 # Fields that the registry adds, and that nobody misses.
-_ADDED = frozenset({"timestamp", "session_id", "parent_id", "judged_again", "denied_by"})
+_ADDED = frozenset({"parent_id", *PINNED})
 
 
 def find_omission(result: HookResult, data: Mapping[str, Any]) -> str | None:

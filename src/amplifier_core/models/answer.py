@@ -1,16 +1,46 @@
-"""The HookResult in what a handler returned."""
+"""What a hook answered, and the HookResult in what its handler returned."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from amplifier_core.errors import InvalidHookResult
+from amplifier_core.errors import HookTimeout, InvalidHookResult
 from amplifier_core.models.hook_result import CONTINUE, Action, HookResult, find_problem
 from amplifier_core.utils.describe import describe_cause
 
 _ACTIONS = frozenset(get_args(Action))
+
+
+class Answer(NamedTuple):
+    """What one hook said, and how it came to say it."""
+
+    handler: Any  # its registration
+    result: HookResult
+    error: BaseException | None = None
+    left: dict[str, Any] | None = None  # the data after it, if it changed them
+
+    @property
+    def hook(self) -> str:
+        return str(self.handler.name)
+
+    @property
+    def timed_out(self) -> bool:
+        return isinstance(self.error, HookTimeout)
+
+
+class Trouble(NamedTuple):
+    """What the author of a hook should know: it failed, or it did what has no effect."""
+
+    handler: Any
+    error: BaseException | None
+    advice: str = ""
+
+
+def keep_change(handler: Any, result: HookResult, left: dict[str, Any]) -> Answer:
+    """`Answer(handler, result, left=left)` in half the time."""
+    return tuple.__new__(Answer, (handler, result, None, left))
 
 
 def read_answer(answer: Any) -> HookResult:

@@ -43,7 +43,11 @@ class HookCounts:
         elif unheeded:
             self.unheeded += 1
         else:
-            self.answers = _count(self.answers, action)
+            answers: Any = self.answers
+            try:
+                answers[action] += 1
+            except KeyError:
+                self.answers = _count(answers, action)
 
     def count_failure(self, timed_out: bool) -> None:
         """Count a failure."""

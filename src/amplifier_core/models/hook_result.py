@@ -26,12 +26,27 @@ _ModelType = type(BaseModel)
 class _Interning(_ModelType):  # type: ignore[misc, valid-type]
     """Hands out one shared instance for the answer nearly every hook gives."""
 
-    def __call__(cls, *, action: Any = "continue", **given: Any) -> Any:
+    def __call__(cls, *, action: Any = "continue", **given: Any) -> Any:  # noqa: C901 - see below
         if cls is not HookResult:
             _judge_unknown(given, cls.model_fields)
             return super().__call__(action=action, **given)
-        if not given and action == "continue":
-            return CONTINUE
+        if not given:
+            if action == "continue":
+                return CONTINUE
+        elif len(given) == 1 and action == "modify" and "data" in given:
+            # The usual change, in this frame, because each costs as much as a copy.
+            data = given["data"]
+            if type(data) is dict and type(action) is str:
+                for key in data:
+                    if type(key) is not str:
+                        break
+                else:
+                    values = _CHANGED.copy()
+                    values["data"] = data.copy()
+                    values["context_injections"] = []
+                    changed: Any = _new(HookResult)
+                    _set_values(changed, values)
+                    return changed
         result = _fill_fitting(action, given)
         if result is not None:
             return result
@@ -211,7 +226,12 @@ class HookResult(BaseModel, frozen=True, extra="ignore", defer_build=True, **_ME
         def __getattr__(self, name):
             """What a result filled by the kernel leaves empty reads as validation's None."""
             if name in ("__pydantic_extra__", "__pydantic_private__"):
-                return None  # noqa: RET501
+                return None
+            if name == "__pydantic_fields_set__":
+                # Said when somebody asks, because a set costs more than all fields together.
+                origin = self.__dict__.get("_origin")
+                _set_given(self, {"action", "data"} if origin is None else origin.list_given())
+                return object.__getattribute__(self, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
@@ -221,7 +241,7 @@ _new = object.__new__
 _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _DEFAULTS: dict[str, Any] = {name: field.default for name, field in HookResult.model_fields.items()}
-_CONTINUED_FIELDS = {"action", "data"}
+_CHANGED: dict[str, Any] = {**_DEFAULTS, "action": "modify"}
 
 # For each field the types, or the words, that validation takes as they are. Of those that hold
 # others (`data` apart) none is listed: validation looks into them and copies them.
@@ -234,14 +254,24 @@ _ACTIONS = _FITTING["action"]
 _NOTHING: frozenset[Any] = frozenset()
 
 
-def continue_with(data: dict[str, Any] | None) -> HookResult:
-    """`HookResult(action="continue", data=data)` for data that is known to be a dict."""
-    values = _DEFAULTS.copy()
+def continue_with(
+    data: dict[str, Any] | None, said: HookResult | None = None, origin: object = None
+) -> HookResult:
+    """`HookResult(action="continue", data=data)` for data that is known to be a dict.
+
+    With `said` it is what is left of that result once its origin has taken it in. Which fields
+    were given is told when somebody asks: see `__getattr__`.
+    """
+    if said is None:
+        values = _DEFAULTS.copy()
+    else:
+        values = said.__dict__.copy()
+        values["action"] = "continue"
+        values["_origin"] = origin
     values["data"] = data
     values["context_injections"] = []
     result: HookResult = _new(HookResult)
     _set_values(result, values)
-    _set_given(result, _CONTINUED_FIELDS)
     return result
 
 

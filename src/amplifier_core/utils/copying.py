@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import chain, repeat
 from operator import is_
 from types import NoneType
@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-CONTAINERS = (dict, list, tuple, deque, set, bytearray)
+_CONTAINERS = (dict, list, tuple, deque, set, bytearray)
 ATOMS = frozenset((str, int, float, bool, NoneType, bytes, complex, frozenset))
 """What has no parts that anybody could change; asked by exact type."""
 VALUES = frozenset((str, int, bool, NoneType, bytes))
@@ -37,9 +37,13 @@ class NotPlain(Exception):
 def copy_dict(value: dict[Any, Any]) -> dict[Any, Any]:
     """A copy that may be compared with its original; raises NotPlain if there is no such copy."""
     result = value.copy()
-    for key, item in value.items():
+    for key in value:
+        item = value[key]
         if type(item) not in ATOMS:
-            result[key] = _copiers.get(type(item), _keep)(item)
+            if type(item) is dict:
+                result[key] = copy_dict(item)
+            else:
+                result[key] = _copiers.get(type(item), _keep)(item)
     return result
 
 
@@ -60,7 +64,7 @@ def copy_part(value: Any) -> Any:
 
 
 def _keep(value: Any) -> Any:
-    if isinstance(value, CONTAINERS) or is_record(value):
+    if isinstance(value, _CONTAINERS) or is_record(value):
         raise NotPlain
     return value
 
@@ -111,7 +115,7 @@ def _list_parts(value: Any) -> list[Any]:
 def _make(value: Any, made: dict[int, Any]) -> Any:
     if isinstance(value, tuple):
         return _rebuild_tuple(value, made)
-    return _copy_shallow(value) if isinstance(value, CONTAINERS) else _copy_leaf(value)
+    return _copy_shallow(value) if isinstance(value, _CONTAINERS) else _copy_leaf(value)
 
 
 def _copy_leaf(value: Any) -> Any:
@@ -140,7 +144,7 @@ def _copy_shallow(value: Any) -> Any:
         return result
     if isinstance(value, dict):
         return dict.copy(value)
-    base: Any = next(kind for kind in CONTAINERS if isinstance(value, kind))
+    base: Any = next(kind for kind in _CONTAINERS if isinstance(value, kind))
     return base(base.__iter__(value))
 
 
@@ -155,10 +159,66 @@ def _fill(target: Any, source: Any, made: dict[int, Any]) -> None:
         deque.extend(target, [made.get(id(p), p) for p in _list_parts(source)])
 
 
+# What a hook handed back
+
+
+def adopt(
+    returned: dict[str, Any], current: dict[str, Any], pinned: Collection[str] = ()
+) -> tuple[dict[str, Any], bool]:
+    """What a hook handed back, detached from it; parts it left alone are the caller's own again.
+
+    What is pinned stays as it was. Also tells whether a field is gone.
+    """
+    result, is_gone = dict(returned), False
+    for key in current:
+        mine = current[key]
+        try:
+            item = result[key]
+        except KeyError:
+            is_gone = True
+            continue
+        if item is not mine:
+            if key in pinned:
+                result[key] = mine
+            elif type(item) not in VALUES:
+                result[key] = mine if is_alike(item, mine) else _detach(item, mine)
+    if is_gone or len(result) != len(current):
+        _adopt_others(result, current, pinned, is_gone)
+    return result, is_gone
+
+
+def _adopt_others(
+    result: dict[str, Any], current: dict[str, Any], pinned: Collection[str], is_gone: bool
+) -> None:
+    """The same, of fields that only one of them has."""
+    unwanted = []
+    for key in result:
+        if key not in current:
+            if key in pinned:
+                unwanted.append(key)
+            elif type(result[key]) not in VALUES:
+                result[key] = _detach(result[key], None)
+    for key in unwanted:
+        del result[key]
+    for key in pinned if is_gone else ():
+        if key in current:
+            result[key] = current[key]
+
+
+def _detach(item: Any, mine: Any) -> Any:
+    try:
+        return _take_parts_over(item, mine)
+    except (NotPlain, RecursionError):
+        return mine if is_same(item, mine) else copy_any(item)
+
+
 def take_over(item: Any, mine: Any) -> Any:
     """`mine` if it is the same, else a copy of `item` in which the same parts are mine."""
-    if is_alike(item, mine):
-        return mine
+    return mine if is_alike(item, mine) else _take_parts_over(item, mine)
+
+
+def _take_parts_over(item: Any, mine: Any) -> Any:
+    """The same, of what is not alike at first sight."""
     kind = type(item)
     copied: Any
     if kind is dict:
@@ -183,8 +243,9 @@ def is_alike(one: Any, other: Any) -> bool:
     """Whether they are one value, or dicts of the very same values: found out soonest."""
     if type(one) is not dict or type(other) is not dict or len(one) != len(other):
         return one is other
-    for key, same in zip(one, other, strict=True):
-        if key is not same or one[key] is not other[key]:
+    others = iter(other)  # not `zip`, which costs as much as the rest
+    for key in one:  # noqa: SIM110 - nor `all`
+        if key is not next(others) or one[key] is not other[key]:
             return False
     return True
 
@@ -201,7 +262,7 @@ def is_same(one: Any, other: Any) -> bool:
             continue
         if type(a) is not type(b) and not _stands_for(a, b):
             return False
-        if not isinstance(a, CONTAINERS):
+        if not isinstance(a, _CONTAINERS):
             if not _is_same_leaf(a, b):
                 return False
             continue
@@ -215,7 +276,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 def _stands_for(a: Any, b: Any) -> bool:
     """A class that cannot be copied comes back from a hook as the builtin it is made of."""
-    return type(a) in CONTAINERS and isinstance(b, type(a))
+    return type(a) in _CONTAINERS and isinstance(b, type(a))
 
 
 def _is_same_leaf(a: Any, b: Any) -> bool:

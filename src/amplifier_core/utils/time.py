@@ -11,16 +11,20 @@ def clock(now_ns: Callable[[], int] = time.time_ns) -> Callable[[], str]:
 
     The text is formatted once per millisecond and handed out again until the next.
     """
-    last, text = -1, ""
+    # One value, so that threads never see the text of another time; comparing costs less than
+    # finding out which millisecond it is.
+    last = 0, 0, ""
 
     def now() -> str:
-        nonlocal last, text
-        millisecond = now_ns() // 1_000_000
-        if millisecond != last:
+        nonlocal last
+        since, until, text = last
+        spent = now_ns()
+        if not since <= spent < until:
+            millisecond = spent // 1_000_000
             second, rest = divmod(millisecond, 1000)
             whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
             text = f"{whole}.{rest:03d}+00:00"
-            last = millisecond
+            last = millisecond * 1_000_000, (millisecond + 1) * 1_000_000, text
         return text
 
     return now

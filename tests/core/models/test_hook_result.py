@@ -114,6 +114,48 @@ def test_what_is_built_without_validation_is_what_validation_makes(field: str) -
         assert told == expected, (field, value)
 
 
+class Anything(str):
+    """A word that says it is any other."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("action", ["modify", "continue", Text("modify"), Anything("x"), 1, None])
+def test_the_usual_change_is_what_validation_makes(action: Any) -> None:
+    """It has a way of its own, which only what is exactly that may take."""
+    for value in ODD:
+        given: dict[str, Any] = {"action": action, "data": value}
+        validated = partial(HookResult.__pydantic_validator__.validate_python, given)
+        assert _tell(partial(HookResult, **given)) == _tell(validated), value
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: continue_with({"a": 1}), lambda: HookResult(action="modify", data={"a": 1})]
+)
+def test_which_fields_were_given_is_told_whoever_asks_first(make: Any) -> None:
+    """Each result has its own set, although it is made when it is asked for."""
+    action, given = make().action, {"action", "data"}
+    validated = HookResult.model_validate({"action": action, "data": {"a": 1}})
+    assert make().model_fields_set == given
+    assert make().model_dump(exclude_unset=True) == validated.model_dump(exclude_unset=True)
+    told = validated.model_dump_json(exclude_unset=True)
+    assert make().model_dump_json(exclude_unset=True) == told
+    assert make().model_copy(update={"reason": "r"}).model_fields_set == {*given, "reason"}
+    for copied in (pickle.loads(pickle.dumps(make())), copy.copy(make()), copy.deepcopy(make())):
+        assert copied == validated == make()
+        assert copied.model_fields_set == given
+    one, other = make(), make()
+    one.model_fields_set.add("reason")
+    assert one.model_fields_set == {*given, "reason"}
+    assert other.model_fields_set == given
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = one.nothing
+
+
 def test_a_result_holds_its_own_data() -> None:
     """What the hook does to its dict later does not change what it answered."""
     data = {"a": [1]}

@@ -16,6 +16,7 @@ from hypothesis import given
 from amplifier_core.utils.copying import (
     VALUES,
     NotPlain,
+    adopt,
     copy_any,
     copy_dict,
     copy_part,
@@ -180,3 +181,64 @@ def test_what_only_looks_equal_is_taken_over_as_it_came():
     with pytest.raises(NotPlain):
         take_over({"d": Pair([2], 2)}, mine)
     assert take_over([[1]], collections.UserList([[1]])) == [[1]]
+
+
+# What a hook handed back
+
+PINNED = dict.fromkeys(("timestamp", "session_id"))
+
+
+def test_what_was_left_alone_is_the_callers_own_again():
+    """Whatever copy of it came back; a changed part is a copy that the hook does not hold."""
+    mine: Any = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [2]}}
+    seen: dict[str, Any] = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [3]}}
+    result, is_gone = adopt(seen, mine)
+    assert not is_gone
+    assert result["same"] is mine["same"]
+    assert result["deep"] is mine["deep"]
+    assert result["changed"]["a"] is mine["changed"]["a"]
+    seen["changed"]["b"].append(4)
+    seen["same"]["a"] = 2
+    assert result == {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [3]}}
+
+
+def test_what_is_equal_and_of_another_type_is_a_change():
+    result, _ = adopt({"a": {"n": True}, "b": True}, {"a": {"n": 1}, "b": 1})
+    assert result["a"]["n"] is True
+    assert result["b"] is True
+
+
+def test_what_was_added_is_detached():
+    added: list[Any] = [[1], {"a": 1}]
+    result, is_gone = adopt({"a": 1, "new": added, "n": 2}, {"a": 1})
+    added.append(2)
+    assert (result, is_gone) == ({"a": 1, "new": [[1], {"a": 1}], "n": 2}, False)
+
+
+def test_what_is_gone_is_told():
+    assert adopt({"b": 2}, {"a": 1, "b": 2}) == ({"b": 2}, True)
+    assert adopt({"b": 2, "c": 3}, {"a": 1, "b": 2}) == ({"b": 2, "c": 3}, True)
+
+
+def test_what_is_pinned_stays_as_it_was():
+    """Changed, dropped, added or given in exchange for another field."""
+    mine = {"timestamp": "1", "a": 1}
+    assert adopt({"timestamp": "2", "a": 1}, mine, PINNED) == (mine, False)
+    assert adopt({"a": 1}, mine, PINNED) == (mine, True)
+    assert adopt({"timestamp": "1", "a": 1, "session_id": "s"}, mine, PINNED) == (mine, False)
+    assert adopt({"a": 1, "session_id": "s"}, mine, PINNED) == (mine, True)
+    result, _ = adopt({"b": 1, "c": [2], "d": 3}, mine, PINNED)
+    assert list(result.items()) == [("b", 1), ("c", [2]), ("d", 3), ("timestamp", "1")]
+
+
+def test_what_has_no_quick_copy_is_detached_too():
+    class Odd(list[Any]):
+        """A container of its own kind."""
+
+    mine = {"odd": Odd([1]), "same": Odd([1])}
+    given = Odd([2])
+    result, _ = adopt({"odd": given, "same": Odd([1])}, mine)
+    given.append(3)
+    assert result["odd"] == [2]
+    assert type(result["odd"]) is Odd
+    assert result["same"] is mine["same"]
