@@ -77,8 +77,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.parent_id = parent_id or getattr(session, "parent_id", None)
         self.hooks = HookRegistry(mode=read_mode(self.config)) if hooks is None else hooks
         super().__init__(self.hooks, context)
-        self.loader = loader
-        self.display_system = display_system
+        self.loader, self.display_system = loader, display_system
         self.cancellation = CancellationToken()
         self._sealed = False
         self.mounting: Any = None
@@ -90,8 +89,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         # One for each tool call that may run at once, here and in sub-agents.
         self.slots = Slots(read_calls_at_once(self.config))
         self._strangers: dict[str, HookHandler] = {}
-        limits = InjectionLimits.read(self.config.get("session") or {})
-        budget = InjectionBudget(limits)
+        budget = InjectionBudget(InjectionLimits.read(self.config.get("session") or {}))
         self._injector = Injector(self.mount_points, budget, self._trail, self._report_drops)
         self._told: set[tuple[str, type, str]] = set()
         self.hooks.reporter = self.report_troubles
@@ -123,8 +121,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
-        trail = self._trail
-        if trail.records or trail.news:
+        if self._trail.records or self._trail.news:
             return True
         try:
             return self.hooks._plans[event].entries != ()  # no frame: a turn asks a dozen times

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, Protocol
+from typing import Any
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.isolation import copy_plain, detach
@@ -17,12 +17,14 @@ from amplifier_core.models.advice import DENIED_BY as DENIED_BY
 from amplifier_core.models.advice import IN_PLACE, NO_SAY, PINNED, find_omission
 from amplifier_core.models.advice import JUDGED_AGAIN as JUDGED_AGAIN
 from amplifier_core.models.answer import Answer as Answer
-from amplifier_core.models.answer import Trouble, keep_change, read_answer
+from amplifier_core.models.answer import Trouble, explain_unusable, keep_change, read_answer
 from amplifier_core.models.outcome import withdraw
 from amplifier_core.output import Holder, running
 from amplifier_core.plan import Plan, PlanEntry
 from amplifier_core.precedence import fold, strongest
+from amplifier_core.registration import Follow as Follow
 from amplifier_core.registration import HookHandler
+from amplifier_core.registration import Watch as Watch
 from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import adopt, is_equal
 
@@ -125,23 +127,6 @@ def find_dispatch(result: HookResult) -> Dispatch | None:
         return None
     # A copy whose action somebody changed is another answer.
     return origin if fold(origin.spoken, origin.data).action == result.action else None
-
-
-# Watching
-
-
-Follow = Callable[[Awaitable[Any]], Awaitable[Any]]
-
-
-class Watch(Protocol):
-    """Looks on while hooks run, one at a time.
-
-    What `begin` returns, if anything, is given what the hook would have been waited for, and
-    returns what to wait for instead: so whoever looks on sees each step of the hook.
-    """
-
-    def begin(self, handler: HookHandler) -> Follow | None: ...
-    def end(self, handler: HookHandler) -> None: ...
 
 
 # Running
@@ -324,14 +309,19 @@ def take_failure(error: BaseException) -> BaseException:
 # What became of one hook
 
 
-def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
+def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:  # noqa: C901 - one frame, because each costs as much as what it does
     """Take an answer into the dispatch; True if it ends the chain."""
     before = run.data
     kind = type(answer.data) if type(answer) is HookResult and answer.action == "modify" else None
-    if kind is dict and not (run.denied or record.shadow):
-        # The usual change, in this frame, because each costs as much as what it does.
+    if kind is dict and not (run.denied or record.shadow):  # the usual change
+        try:
+            run.data, is_gone = adopt(answer.data, before, PINNED)
+        except Exception as error:  # noqa: BLE001 - past validation, keys may be anything
+            kind, answer = None, explain_unusable(error)
+    else:
+        kind = None
+    if kind is not None:
         record.counts.count_answer("modify", run.plan.mode == "evaluate_only", False)
-        run.data, is_gone = adopt(answer.data, before, PINNED)
         if is_gone and (advice := find_omission(answer, before)):
             _advise(run, record, "modify", advice)
         run.spoken.append(keep_change(record, answer, run.data))
@@ -349,8 +339,8 @@ def settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
 
 
 def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
-    data, left = run.data, None
-    result, error = _read(run, record, answer)
+    data = run.data
+    result, error, left = _read(run, record, answer)
     action = result.action
     if advice := find_omission(result, data):
         _advise(run, record, action, advice)
@@ -360,8 +350,8 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
         if record.shadow:  # kept apart
             run.shadowed += (Answer(record, result),)
             result, action = withdraw(result), "continue"
-        elif action == "modify" and not run.denied:
-            left = run.data = adopt(result.data, data, PINNED)[0]
+        elif left is not None:
+            run.data = left
     if result is not CONTINUE or error is not None:
         (run.unheeded if run.denied else run.spoken).append(Answer(record, result, error, left))
     if action == "deny" and not run.denied:
@@ -370,15 +360,22 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
             run.data = {**data, DENIED_BY: record.name}
 
 
-def _read(run: Dispatch, record: HookHandler, answer: Any) -> tuple[Any, BaseException | None]:
-    """The result in an answer, and what failed."""
-    error = answer
+def _read(
+    run: Dispatch, record: HookHandler, answer: Any
+) -> tuple[HookResult, BaseException | None, dict[str, Any] | None]:
+    """The result in an answer, what failed, and the data that it leaves, if it changes them."""
+    error, left = answer, None
     if not isinstance(answer, BaseException):
         try:
-            return read_answer(answer), None
+            result = read_answer(answer)
+            if result.action == "modify" and not (run.denied or record.shadow):
+                left = adopt(result.data or {}, run.data, PINNED)[0]
+            return result, None, left
         except InvalidHookResult as caught:
             error = caught
-    return _answer_for_failure(run, record, error), error
+        except Exception as caught:  # noqa: BLE001 - as above
+            error = explain_unusable(caught)
+    return _answer_for_failure(run, record, error), error, None
 
 
 def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:

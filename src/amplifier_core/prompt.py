@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from amplifier_core import events
@@ -123,7 +123,7 @@ class PromptRun:
                 error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
             raise
 
-    def _start_loop(self) -> Awaitable[Any]:
+    def _start_loop(self) -> Any:
         points = self._coordinator.mount_points
         execute = points["orchestrator"].execute
         given = {
@@ -137,8 +137,7 @@ class PromptRun:
         known = list_parameters(execute)
         if known is not None and "**" not in known:
             given = {name: one for name, one in given.items() if name in known}
-        started: Awaitable[Any] = execute(**given)
-        return started
+        return execute(**given)
 
     async def _report_error(self, error: Exception) -> None:
         why = describe_error(error)

@@ -1,14 +1,14 @@
-"""A registration: one handler, the event it listens to, and how it wants to be run."""
+"""A registration: one handler, the event it listens to, how it wants to be run, who looks on."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from itertools import count
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amplifier_core.errors import HookTimeout
 from amplifier_core.models import HookResult
@@ -100,3 +100,17 @@ class HookHandler:
             if time.monotonic() - started < limit:
                 raise  # the hook's own, not ours
             raise HookTimeout(str(error)) from None
+
+
+Follow = Callable[[Awaitable[Any]], Awaitable[Any]]
+
+
+class Watch(Protocol):
+    """Looks on while hooks run, one at a time.
+
+    What `begin` returns, if anything, is given what the hook would have been waited for, and
+    returns what to wait for instead: so whoever looks on sees each step of the hook.
+    """
+
+    def begin(self, handler: HookHandler) -> Follow | None: ...
+    def end(self, handler: HookHandler) -> None: ...

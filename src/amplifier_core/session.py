@@ -226,8 +226,7 @@ class AmplifierSession:
             raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
         if not self._announced:
             await self.start()
-        task = asyncio.current_task()
-        assert task is not None
+        task = get_current_task()
         if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
         if self._turn.free:

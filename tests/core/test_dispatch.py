@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 import pickle
 import time
 from typing import Any
@@ -48,6 +49,48 @@ async def test_a_chain_of_modify_is_continue_with_the_final_data(registry):
     result = await registry.emit(PRE, {})
     assert result.action == "continue"
     assert [result.data[f"k{value}"] for value in range(3)] == [0, 1, 2]
+
+
+class Unstable(str):
+    """Never where a dict looks for it."""
+
+    def __hash__(self):
+        return next(NUMBERS)
+
+
+class Raising(str):
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        raise ValueError("compared")
+
+
+NUMBERS = itertools.count()
+ODD_KEYS = [3, None, (1, 2), Unstable("x"), Raising("x")]
+
+
+@pytest.mark.parametrize("value", [1, {"a": 1}, [{}], object()])
+@pytest.mark.parametrize("form", [dict, type("Odd", (dict,), {})])
+@pytest.mark.parametrize("key", ODD_KEYS, ids=lambda key: type(key).__name__)
+async def test_a_change_with_a_key_that_is_no_text_is_a_failure_of_its_hook(key, form, value):
+    """A result made past its validation stops no event: a guard denies, others are passed over."""
+
+    async def change(event, data):
+        odd = form({**data, key: value})
+        return HookResult.model_construct(action="modify", data=odd)
+
+    harness = Harness()
+    harness.hooks.register(PRE, change, name="odd")
+    harness.hooks.register(PRE, modifies(after=1))
+    result = await harness.run(PRE, tool_name="Read")
+    assert result.data["tool_name"] == "Read"
+    assert result.data["after"] == 1
+    assert ["data that cannot be used" in text for text, *_ in harness.screen.messages] == [True]
+    harness.hooks.register(PRE, change, name="guard", on_error="deny")
+    denied = await harness.run(PRE, tool_name="Read")
+    assert denied.action == "deny"
+    assert "data that cannot be used" in denied.reason
 
 
 @pytest.mark.parametrize("louder", [asks(), injects("text")])

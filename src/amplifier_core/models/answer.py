@@ -43,6 +43,11 @@ def keep_change(handler: Any, result: HookResult, left: dict[str, Any]) -> Answe
     return tuple.__new__(Answer, (handler, result, None, left))
 
 
+def explain_unusable(error: Exception) -> InvalidHookResult:
+    """Why the data that a hook left cannot be taken over."""
+    return InvalidHookResult(f"left data that cannot be used: {describe_cause(error)}")
+
+
 def read_answer(answer: Any) -> HookResult:
     """The HookResult in what a handler returned; None and dicts are understood."""
     if answer is None:

@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from amplifier_core.utils.describe import safe_repr
+
 _CONTAINERS = (dict, list, tuple, deque, set, bytearray)
 ATOMS = frozenset((str, int, float, bool, NoneType, bytes, complex, frozenset))
 """What has no parts that anybody could change; asked by exact type."""
@@ -37,8 +39,7 @@ class NotPlain(Exception):
 def copy_dict(value: dict[Any, Any]) -> dict[Any, Any]:
     """A copy that may be compared with its original; raises NotPlain if there is no such copy."""
     result = value.copy()
-    for key in value:
-        item = value[key]
+    for key, item in value.items():
         if type(item) not in ATOMS:
             if type(item) is dict:
                 result[key] = copy_dict(item)
@@ -170,8 +171,7 @@ def adopt(
     What is pinned stays as it was. Also tells whether a field is gone.
     """
     result, is_gone = dict(returned), False
-    for key in current:
-        mine = current[key]
+    for key, mine in current.items():
         try:
             item = result[key]
         except KeyError:
@@ -183,26 +183,25 @@ def adopt(
             elif type(item) not in VALUES:
                 result[key] = mine if is_alike(item, mine) else _detach(item, mine)
     if is_gone or len(result) != len(current):
-        _adopt_others(result, current, pinned, is_gone)
+        _adopt_others(result, current, pinned)
     return result, is_gone
 
 
-def _adopt_others(
-    result: dict[str, Any], current: dict[str, Any], pinned: Collection[str], is_gone: bool
-) -> None:
+def _adopt_others(result: dict[str, Any], current: dict[str, Any], pinned: Collection[str]) -> None:
     """The same, of fields that only one of them has."""
-    unwanted = []
-    for key in result:
-        if key not in current:
-            if key in pinned:
-                unwanted.append(key)
-            elif type(result[key]) not in VALUES:
-                result[key] = _detach(result[key], None)
-    for key in unwanted:
-        del result[key]
-    for key in pinned if is_gone else ():
+    for key in pinned:
         if key in current:
             result[key] = current[key]
+        else:
+            result.pop(key, None)
+    for key, item in result.items():
+        if key in current:
+            continue
+        # Validation lets no other through, but a result can be made past it.
+        if type(key) is not str:
+            raise TypeError(f"a field's name is a text, not {safe_repr(key)}")
+        if type(item) not in VALUES:
+            result[key] = _detach(item, None)
 
 
 def _detach(item: Any, mine: Any) -> Any:
