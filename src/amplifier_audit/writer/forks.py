@@ -10,23 +10,23 @@ from typing import Protocol
 from weakref import WeakSet
 
 
-class Refusing(Protocol):
-    """What can be told that nothing more may come."""
+class Parental(Protocol):
+    """What can be told that it is a copy, and another process has the original."""
 
-    def refuse(self) -> None: ...
-
-
-_parents: WeakSet[Refusing] = WeakSet()
+    def leave_to_parent(self) -> None: ...
 
 
-def refuse_in_children(one: Refusing) -> None:
+_originals: WeakSet[Parental] = WeakSet()
+
+
+def refuse_in_children(one: Parental) -> None:
     """From now on: whichever process is forked, its copy takes nothing."""
-    _parents.add(one)
+    _originals.add(one)
 
 
 def _refuse_all() -> None:
-    for one in _parents:
-        one.refuse()
+    for one in _originals:
+        one.leave_to_parent()
 
 
 # Once for all: such a call cannot be taken back.

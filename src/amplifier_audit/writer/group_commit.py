@@ -35,7 +35,6 @@ class GroupCommit:
         settings: AuditSettings,
         on_failure: Callable[[str], None],
     ) -> None:
-        self.lock = queue.lock
         self.durable = 0
         self.failure: str | None = None
         self.taken = False
@@ -50,6 +49,11 @@ class GroupCommit:
         self.waiters = Waiters(settings.sync_timeout)
         self._last_sync = monotonic()
         self._thread = threading.Thread(target=self._run, name="audit-writer", daemon=True)
+
+    @property
+    def lock(self) -> threading.Lock:
+        """The queue's, which in a child process is another one."""
+        return self._queue.lock
 
     def start(self) -> None:
         """Begin to write."""

@@ -96,6 +96,11 @@ class RecordQueue:
         """Take nothing more: the log is closed, or has failed, or is another process's."""
         self.most_waiting = -1
 
+    def leave_to_parent(self) -> None:
+        """Take nothing, and wait for no thread of the parent: none of them is in this process."""
+        self.lock = threading.Lock()
+        self.refuse()
+
     def add(
         self,
         source: bytes,

@@ -15,7 +15,7 @@ from amplifier_audit.writer.forks import refuse_in_children
 class Queue:
     refused = False
 
-    def refuse(self) -> None:
+    def leave_to_parent(self) -> None:
         self.refused = True
 
 
@@ -49,7 +49,7 @@ def test_what_is_gone_is_not_kept_for_the_next_fork() -> None:
 
 def test_all_who_asked_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program may have many logs open when it forks."""
-    monkeypatch.setattr(forks, "_parents", weakref.WeakSet())
+    monkeypatch.setattr(forks, "_originals", weakref.WeakSet())
     queues = [Queue() for _ in range(3)]
     for queue in queues:
         refuse_in_children(queue)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,14 +236,45 @@ async def test_a_forked_child_is_refused(tmp_path: Path) -> None:
     log.append("dispatch", {"by": "the parent"})
     child = os.fork()
     if child == 0:
+        code = 1
         try:
             log.append("dispatch", {"by": "the child"})
         except AuditUnavailable as error:
-            os._exit(7 if "belongs to process" in str(error) else 1)
-        os._exit(0)
+            code = 7 if "belongs to process" in str(error) else 2
+        finally:
+            os._exit(code)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 7
     await log.commit(log.append("dispatch", {"by": "the parent"}))
+    await log.close()
+    assert verify(tmp_path).verdict == "consistent"
+
+
+@pytest.mark.parametrize("call", ["append", "commit", "checkpoint"])
+async def test_a_child_does_not_wait_for_what_its_parent_was_doing(
+    tmp_path: Path, call: str
+) -> None:
+    """A thread that held the lock when the process was forked is not there to release it."""
+    log = await AuditLog.open(tmp_path, replace(FAST, gather_seconds=60))
+    sequence = log.append("dispatch", {"by": "the parent"})
+    with log._queue.lock:
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(5)
+            code = 1
+            try:
+                if call == "append":
+                    log.append("dispatch", {"by": "the child"})
+                else:
+                    wait: Any = log.commit(sequence) if call == "commit" else log.checkpoint()
+                    wait.send(None)
+            except AuditUnavailable as error:
+                code = 7 if "belongs to process" in str(error) else 2
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 7
     await log.close()
     assert verify(tmp_path).verdict == "consistent"
 
