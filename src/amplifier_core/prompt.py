@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from amplifier_core import events
@@ -32,7 +31,7 @@ class PromptRun:
         self.reply = ""
         self.status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
 
-    async def take(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> str:
+    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
         """Process the prompt to the end, for so many seconds at most."""
         token = self._coordinator.cancellation
         forget = token.on_cancel(self._stop)
@@ -62,11 +61,10 @@ class PromptRun:
         if self._coordinator.cancellation.is_immediate and not self._stopped:
             self._stopped = self._task.cancel()
 
-    async def _process(self, metadata: Mapping[str, Any] | None, seconds: float | None) -> None:
+    async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
         reaches = self._coordinator.reaches_anybody
         if self._tells and reaches(events.PROMPT_SUBMIT):
-            more = dict(metadata or {})
-            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=more)
+            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
             wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
             if wanted is None:
                 return

@@ -241,7 +241,8 @@ class AmplifierSession:
                 await resolve(callback())
             self._prepare_turn()
             self._run = run = PromptRun(self.coordinator, prompt, task)
-            return await run.take(metadata, self.config["session"].get("turn_timeout"))
+            limit = self.config["session"].get("turn_timeout")
+            return await run.take(dict(metadata) if metadata else {}, limit)
         finally:
             self._worker = None
             self._turn.release()

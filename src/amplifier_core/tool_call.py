@@ -48,9 +48,10 @@ async def call_tool(
                 await slot.take()
                 if coordinator.cancellation.is_cancelled:
                     return ToolResult.failed("The call was not run: the user asked to stop.")
-            if type(given) is dict and not coordinator.reaches_anybody(events.TOOL_PRE):
+            tool = have.get(name)  # which may be gone, if there was no room at once
+            if tool and type(given) is dict and not coordinator.reaches_anybody(events.TOOL_PRE):
                 # A tool may change what it gets; the conversation keeps what was asked for.
-                return await _run(coordinator, have[name], {**wanted, "tool_input": detach(given)})
+                return await _run(coordinator, tool, {**wanted, "tool_input": detach(given)})
             return await _judge_and_run(coordinator, slot, wanted, have)
         finally:
             slot.close()

@@ -36,6 +36,44 @@ async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
     assert "tool:error" in heard.names
 
 
+@pytest.mark.parametrize("audit", [None, MemoryAudit()], ids=["unrecorded", "recorded"])
+async def test_a_tool_that_goes_while_its_call_waits_for_room_is_unknown(audit: Any) -> None:
+    """Also where nobody listens: it is a result for the model, and stops no turn."""
+    limits = {"session": {"limits": {"tool_calls_at_once": 1}}}
+    coordinator = SessionCoordinator(config=limits, audit=audit)
+    done = asyncio.Event()
+
+    async def wait(given: dict[str, Any]) -> str:
+        await done.wait()
+        return "done"
+
+    tools: dict[str, Any] = {"Wait": SimpleNamespace(execute=wait), "Gone": MockTool("Gone")}
+    first, second = (ToolCall(id=name, name=name, arguments={}) for name in tools)
+    under_way = [asyncio.create_task(call_tool(coordinator, one, tools)) for one in (first, second)]
+    await asyncio.sleep(0)
+    del tools["Gone"]
+    done.set()
+    waited, gone = await asyncio.gather(*under_way)
+    assert waited.output == "done"
+    assert not gone.success
+    assert "Unknown tool 'Gone'" in str(gone.error)
+
+
+@pytest.mark.parametrize("audit", [None, MemoryAudit()], ids=["unrecorded", "recorded"])
+async def test_a_tool_gets_a_copy_of_what_was_asked_for(audit: Any) -> None:
+    """What it does to its input does not change what the conversation says of the call."""
+
+    async def change(given: dict[str, Any]) -> str:
+        given["path"]["more"] = "added"
+        return "done"
+
+    asked: dict[str, Any] = {"path": {"name": "a"}}
+    call = ToolCall(id="1", name="Change", arguments=asked)
+    tools = {"Change": SimpleNamespace(execute=change)}
+    assert (await call_tool(SessionCoordinator(audit=audit), call, tools)).output == "done"
+    assert call.arguments == {"path": {"name": "a"}}
+
+
 async def test_an_exception_by_which_a_framework_steers_passes() -> None:
     """The caller gets it, the trail says that the call was interrupted, and no tool has failed."""
 
