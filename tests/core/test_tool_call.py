@@ -15,8 +15,15 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.models.outcome import Outcome
-from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval
+from amplifier_core.testing import (
+    EventRecorder,
+    MemoryAudit,
+    MemoryContext,
+    MockTool,
+    ScriptedApproval,
+)
 from amplifier_core.tool_call import call_tool
+from tests.support.hooks import injects
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
 
@@ -57,6 +64,24 @@ async def test_a_tool_that_goes_while_its_call_waits_for_room_is_unknown(audit: 
     assert waited.output == "done"
     assert not gone.success
     assert "Unknown tool 'Gone'" in str(gone.error)
+
+
+@pytest.mark.parametrize("event", ["tool:pre", "tool:post"])
+async def test_what_hooks_inject_waits_for_the_end_of_a_single_call(event: str) -> None:
+    """Nothing may come between a call and its result, whoever called the tool."""
+    context = MemoryContext()
+    coordinator = SessionCoordinator(context=context)
+    coordinator.hooks.register(event, injects("mind the gap"))
+    seen: list[int] = []
+
+    def look(given: dict[str, Any]) -> str:
+        seen.append(len(context.messages))
+        return "done"
+
+    call = ToolCall(id="1", name="Look", arguments={})
+    result = await call_tool(coordinator, call, {"Look": SimpleNamespace(execute=look)})
+    assert (result.output, seen) == ("done", [0])
+    assert "mind the gap" in context.messages[0]["content"]
 
 
 @pytest.mark.parametrize("audit", [None, MemoryAudit()], ids=["unrecorded", "recorded"])

@@ -283,3 +283,21 @@ def test_no_more_calls_work_at_once_than_allowed(trees: list[Node], limit: int) 
         assert 0 < crowd.most <= limit
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_whoever_waits_for_a_turn_gets_it_in_the_order_of_coming(fails: bool) -> None:
+    """One slot is a lock, which is released however the work ends."""
+    pool, order = Slots(1), []
+
+    async def work(number: int) -> None:
+        async with pool:
+            order.append(number)
+            await asyncio.sleep(0)
+            order.append(number)
+            if fails:
+                raise ValueError(number)
+
+    await asyncio.gather(*map(work, range(3)), return_exceptions=True)
+    assert order == [0, 0, 1, 1, 2, 2]
+    assert pool.free == 1
