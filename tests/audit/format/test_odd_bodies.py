@@ -23,23 +23,10 @@ from amplifier_audit.format.encoding import (
 from amplifier_audit.format.limits import BODY_LIMIT, KEY_LIMIT, SAFE_INTEGER, WIDE
 from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import Walk
+from tests.audit.format.odd_texts import Name, Twin
 
 DUMP = load_dump()
 Pair = namedtuple("Pair", "a b")
-
-
-class Name(str):
-    __slots__ = ()
-
-
-class Twin(str):
-    """Not equal to another of its kind, so that one dict can have two with the same letters."""
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
 
 class Number(int):

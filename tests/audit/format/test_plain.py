@@ -15,20 +15,7 @@ from hypothesis import strategies as st
 from amplifier_audit.format.limits import WIDE
 from amplifier_audit.format.plain import is_plain
 from amplifier_audit.format.walk import Walk
-
-
-class Name(str):
-    __slots__ = ()
-
-
-class Twin(str):
-    """Not equal to another of its kind, so that one dict can have two with the same letters."""
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
+from tests.audit.format.odd_texts import Name, Twin
 
 
 class Colour(Enum):

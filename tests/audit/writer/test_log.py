@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -230,21 +231,28 @@ async def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     await write_log(tmp_path, 1)
 
 
+def is_refused_in_child(use: Callable[[], object]) -> bool:
+    """Whether a forked process is told in time that the log is its parent's."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(5)
+        code = 1
+        try:
+            use()
+        except AuditUnavailable as error:
+            code = 7 if "belongs to process" in str(error) else 2
+        finally:
+            os._exit(code)  # whatever it was, no second test run goes on
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 7
+
+
 async def test_a_forked_child_is_refused(tmp_path: Path) -> None:
     """It shares the files, but not the thread that writes them."""
     log = await AuditLog.open(tmp_path, FAST)
     log.append("dispatch", {"by": "the parent"})
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            log.append("dispatch", {"by": "the child"})
-        except AuditUnavailable as error:
-            code = 7 if "belongs to process" in str(error) else 2
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 7
+    assert is_refused_in_child(lambda: log.append("dispatch", {"by": "the child"}))
     await log.commit(log.append("dispatch", {"by": "the parent"}))
     await log.close()
     assert verify(tmp_path).verdict == "consistent"
@@ -257,24 +265,16 @@ async def test_a_child_does_not_wait_for_what_its_parent_was_doing(
     """A thread that held the lock when the process was forked is not there to release it."""
     log = await AuditLog.open(tmp_path, replace(FAST, gather_seconds=60))
     sequence = log.append("dispatch", {"by": "the parent"})
+
+    def use() -> None:
+        if call == "append":
+            log.append("dispatch", {"by": "the child"})
+        else:
+            wait: Any = log.commit(sequence) if call == "commit" else log.checkpoint()
+            wait.send(None)
+
     with log._queue.lock:
-        child = os.fork()
-        if child == 0:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(5)
-            code = 1
-            try:
-                if call == "append":
-                    log.append("dispatch", {"by": "the child"})
-                else:
-                    wait: Any = log.commit(sequence) if call == "commit" else log.checkpoint()
-                    wait.send(None)
-            except AuditUnavailable as error:
-                code = 7 if "belongs to process" in str(error) else 2
-            finally:
-                os._exit(code)
-        _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 7
+        assert is_refused_in_child(use)
     await log.close()
     assert verify(tmp_path).verdict == "consistent"
 

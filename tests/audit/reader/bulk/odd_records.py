@@ -6,7 +6,9 @@ import random
 import re
 from typing import Any
 
+from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.record import parse_inner
 
 ODD_VALUES = [
     *(b"NaN", b"Infinity", b"-Infinity", b"nan", b"nul", b"True", b"true", b"null", b"", b" 1"),
@@ -149,3 +151,12 @@ _WAYS = (
     _repeat_key,
     _add_blank,
 )
+
+
+def is_taken(content: bytes) -> bool:
+    """What the strict parser says."""
+    try:
+        parse_inner(content)
+    except MalformedRecord:
+        return False
+    return True

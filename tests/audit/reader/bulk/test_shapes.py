@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.format.record import parse_inner
 from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.reader.bulk.shapes import (
@@ -16,7 +15,7 @@ from amplifier_audit.reader.bulk.shapes import (
     Shape,
     Shapes,
 )
-from tests.audit.reader.bulk.odd_records import ODD_VALUES, make_content, spoil_content
+from tests.audit.reader.bulk.odd_records import ODD_VALUES, is_taken, make_content, spoil_content
 
 # One of each kind.
 ALL = (b'"x"', rb'"\n"', rb'"\u00e9"', b"1", b"null")
@@ -37,15 +36,6 @@ def learn(shapes: Shapes, *contents: bytes) -> None:
 def find(shapes: Shapes, content: bytes) -> Shape | None:
     """Within a line, so that the place counts."""
     return shapes.find(b"xx" + content + b"yyy", 2, 2 + len(content))
-
-
-def is_taken(content: bytes) -> bool:
-    """What the strict parser says."""
-    try:
-        parse_inner(content)
-    except MalformedRecord:
-        return False
-    return True
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.record import parse_inner
 from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.reader.bulk.skeletons import LONGEST, MOST, Skeletons
-from tests.audit.reader.bulk.odd_records import ODD_VALUES, make_content, spoil_content
+from tests.audit.reader.bulk.odd_records import ODD_VALUES, is_taken, make_content, spoil_content
 
 PLAIN = (
     b'"time":"2026-11-18T01:40:51.225228601Z","mono":697798484,"session":"s-1","turn":12,'
@@ -37,15 +35,6 @@ def is_known(skeletons: Skeletons, content: bytes) -> bool:
     skeletons.learn(known)
     skeletons.learn(known)
     return 1 not in skeletons.find_unknown([known, content, known])
-
-
-def is_taken(content: bytes) -> bool:
-    """What the strict parser says."""
-    try:
-        parse_inner(content)
-    except MalformedRecord:
-        return False
-    return True
 
 
 def change_digits(content: bytes, seed: int) -> bytes:
