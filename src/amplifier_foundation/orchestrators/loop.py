@@ -148,8 +148,9 @@ class Loop:
         said = await self._model.review_unfinished(turn)
         if isinstance(said, ChatResponse) and said.text.strip():
             marked = ChatResponse(content=[TextBlock(text=f"{said.text.rstrip()}\n\n{CUT_OFF}")])
-            turn.last_message = _describe_reply(turn, marked, marked.text, [])
-            await add_message(turn.context, turn.last_message)
+            message = _describe_reply(turn, marked, marked.text, [])
+            await add_message(turn.context, message)
+            turn.last_message = message
 
     async def _give_up(self, turn: Turn, why: str) -> str:
         turn.status = "interrupted"
