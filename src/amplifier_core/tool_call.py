@@ -48,8 +48,9 @@ async def call_tool(
                 await slot.take()
                 if coordinator.cancellation.is_cancelled:
                     return ToolResult.failed("The call was not run: the user asked to stop.")
-            tool = have.get(name)  # which may be gone, if there was no room at once
-            if tool and type(given) is dict and not coordinator.reaches_anybody(events.TOOL_PRE):
+            # It may be gone, if there was no room at once.
+            tool = have.get(name) if type(given) is dict else None
+            if tool is not None and not coordinator.reaches_anybody(events.TOOL_PRE):
                 # A tool may change what it gets; the conversation keeps what was asked for.
                 return await _run(coordinator, tool, {**wanted, "tool_input": detach(given)})
             return await _judge_and_run(coordinator, slot, wanted, have)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import enum
 import itertools
 import pickle
 import time
@@ -779,3 +780,23 @@ async def test_a_change_in_another_form_is_the_same_change(registry, answer):
     assert result.data["timestamp"] != "later"
     assert type(result.data) is dict
     assert registry.count()["changes"].answers == {"modify": 1}
+
+
+class Field(enum.StrEnum):
+    """Names of fields, as an author may write them down."""
+
+    NOTE = "note"
+
+
+async def test_a_member_of_an_enum_of_texts_names_a_field() -> None:
+    """Also in a result that was made past its validation, which would make a plain text of it."""
+
+    async def change(event: str, data: Data) -> HookResult:
+        changed = {**data, Field.NOTE: [1]}
+        return HookResult().model_copy(update={"action": "modify", "data": changed})
+
+    harness = Harness()
+    harness.hooks.register(PRE, change)
+    result = await harness.run(PRE, tool_name="Read")
+    assert result.data["note"] == [1]
+    assert harness.screen.messages == []

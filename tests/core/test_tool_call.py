@@ -533,6 +533,19 @@ async def test_a_call_that_nobody_hears_or_records_returns_its_result() -> None:
     assert (result.success, result.output) == (True, "fine")
 
 
+async def test_a_tool_need_not_have_a_truth_value() -> None:
+    """Some objects refuse to say whether they are true; nobody has to ask them."""
+
+    class Ambiguous(MockTool):
+        def __bool__(self) -> bool:
+            raise ValueError("the truth value is ambiguous")
+
+    board = SessionCoordinator()
+    await board.mount("tools", Ambiguous("Echo", "fine"))
+    result = await call_tool(board, ToolCall(id="1", name="Echo", arguments={}))
+    assert (result.success, result.output) == (True, "fine")
+
+
 class Tampering(SessionCoordinator):
     """A coordinator whose approved call is changed behind everybody's back."""
 

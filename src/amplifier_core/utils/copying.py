@@ -198,10 +198,17 @@ def _adopt_others(result: dict[str, Any], current: dict[str, Any], pinned: Colle
         if key in current:
             continue
         # Validation lets no other through, but a result can be made past it.
-        if type(key) is not str:
+        if type(key) is not str and not _is_text(key):
             raise TypeError(f"a field's name is a text, not {safe_repr(key)}")
         if type(item) not in VALUES:
             result[key] = _detach(item, None)
+
+
+def _is_text(key: Any) -> bool:
+    """Whether it is a text that is found like any other, such as a member of a StrEnum."""
+    kind: Any = type(key)
+    is_found = kind.__hash__ is str.__hash__ and kind.__eq__ is str.__eq__
+    return isinstance(key, str) and is_found
 
 
 def _detach(item: Any, mine: Any) -> Any:

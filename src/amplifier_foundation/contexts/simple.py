@@ -71,8 +71,6 @@ class SimpleContext:
         self._messages = MessageList.begin()
         self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
-        # Asked for each request: an attribute of a pydantic model costs three of others.
-        self._limit, self._threshold = self.config.max_tokens, self.config.compact_threshold
         self._coordinator = coordinator
         self._compacting = asyncio.Lock()
 
@@ -125,7 +123,7 @@ class SimpleContext:
 
     def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
         """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        limit = self._limit
+        limit = self.config.max_tokens
         if limit is not None and (room := _find_room(provider)) is not None:
             limit = min(limit, room)
         if self._is_over(limit):
@@ -194,13 +192,10 @@ class SimpleContext:
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
-        return self._is_over(self._limit)
+        return self._is_over(self.config.max_tokens)
 
     def _is_over(self, limit: int | None) -> bool:
-        if limit is None:
-            return False
-        size = self.token_count() if self._size is None else self._size
-        return size > limit * self._threshold
+        return limit is not None and self.token_count() > limit * self.config.compact_threshold
 
     async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
         """Make it smaller, as the hooks want it; False if one denies it or nothing can go."""

@@ -54,7 +54,6 @@ class Loop:
         self._requests = RequestBuilder(self.config.system)
         self._model = ModelCaller(self.config, self._requests, self.fetch_reply)
         self._turns: int | None = None
-        self._max_turns, self._max_denied = self.config.max_turns, self.config.max_denied
 
     def fetch_reply(self, turn: Turn, request: ChatRequest) -> Awaitable[ChatResponse]:
         """Send one request; who awaits it has the whole reply."""
@@ -115,7 +114,7 @@ class Loop:
 
     async def _converse(self, turn: Turn) -> str:
         token = turn.coordinator.cancellation
-        while turn.requests < self._max_turns:
+        while turn.requests < self.config.max_turns:
             if token.is_cancelled:
                 turn.status = "interrupted"
                 return turn.last_message.get("content") or "Stopped, as requested."
@@ -133,12 +132,12 @@ class Loop:
                 self.streamed = turn.streamed
                 return text
             await run_calls(turn, calls, parallel=self.config.parallel_tools)
-            if turn.denied_in_a_row >= self._max_denied:
+            if turn.denied_in_a_row >= self.config.max_denied:
                 return await self._give_up(
                     turn, f"every tool call of {turn.denied_in_a_row} rounds was denied"
                 )
         return await self._give_up(
-            turn, f"max_turns reached: {self._max_turns} requests for one prompt"
+            turn, f"max_turns reached: {self.config.max_turns} requests for one prompt"
         )
 
     async def _keep_unfinished(self, turn: Turn) -> None:
@@ -149,8 +148,9 @@ class Loop:
         said = await self._model.review_unfinished(turn)
         if isinstance(said, ChatResponse) and said.text.strip():
             marked = ChatResponse(content=[TextBlock(text=f"{said.text.rstrip()}\n\n{CUT_OFF}")])
-            turn.last_message = _describe_reply(turn, marked, marked.text, [])
-            await add_message(turn.context, turn.last_message)
+            message = _describe_reply(turn, marked, marked.text, [])
+            await add_message(turn.context, message)
+            turn.last_message = message
 
     async def _give_up(self, turn: Turn, why: str) -> str:
         turn.status = "interrupted"

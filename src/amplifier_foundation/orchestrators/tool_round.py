@@ -33,7 +33,8 @@ def read_calls(provider: Provider, response: ChatResponse) -> list[ToolCall]:
     if not calls:
         return []
     is_one = type(calls) is list and len(calls) == 1 and calls[0].id
-    return calls if is_one else ensure_distinct_ids(calls)
+    # A list of one's own: the provider may go on with its.
+    return [calls[0]] if is_one else ensure_distinct_ids(calls)
 
 
 async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> None:

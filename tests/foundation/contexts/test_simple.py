@@ -318,6 +318,31 @@ async def test_it_may_compact_before_the_budget_is_used_up(
     assert (len(await context.get_messages_for_request()) < 8) is expected
 
 
+def test_its_options_may_be_changed_while_it_is_used() -> None:
+    """They hold from the next request on."""
+    one = context(max_tokens=100)
+    one.add_message("user", "x" * 184)
+    assert not one.should_compact()
+    one.config.max_tokens = 20
+    assert one.should_compact()
+    one.config = SimpleContextConfig(max_tokens=100, compact_threshold=0.1)
+    assert one.should_compact()
+
+
+async def test_a_context_that_counts_otherwise_compacts_by_its_own_count() -> None:
+    """Whoever builds on it may know better how much it holds."""
+
+    class Pessimist(SimpleContext):
+        def token_count(self) -> int:
+            return 10 * super().token_count()
+
+    one = Pessimist(SimpleContextConfig(max_tokens=100, target=0.1, keep_last=1))
+    for _ in range(4):
+        one.add_message("user", "x" * 24)
+    assert one.should_compact()
+    assert len(await one.look_at_messages()) < 4
+
+
 # What to send
 
 

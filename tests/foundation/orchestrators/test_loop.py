@@ -156,6 +156,16 @@ async def test_a_provider_that_is_not_mounted_is_named_with_those_that_are() -> 
 
 
 @LOOPS
+async def test_its_limits_may_be_changed_while_it_is_used(loop: str) -> None:
+    """They hold from the next request on."""
+    script = [calls("Echo")] * 9
+    async with SessionHarness(script, tools=[MockTool("Echo")], loop=loop) as harness:
+        harness.coordinator.get("orchestrator").config.max_turns = 2
+        reply = await harness.session.execute("x")
+    assert reply == "Stopped: max_turns reached: 2 requests for one prompt."
+
+
+@LOOPS
 async def test_a_loop_without_end_stops_and_says_why(loop: str) -> None:
     """After `max_turns` requests the turn ends, and both the person and the hooks are told."""
     script = [calls("Echo", word=str(n)) for n in range(9)]

@@ -224,6 +224,24 @@ async def test_what_was_said_before_a_stop_stays_in_the_conversation() -> None:
         assert reply[1]["response"]["finish_reason"] == "interrupted"
 
 
+async def test_what_could_not_be_kept_of_a_stopped_reply_is_not_its_last_message() -> None:
+    """The hooks are told of the conversation as it is."""
+    async with streams([]) as harness:
+        context: Any = harness.session.context
+        add = context.add_message
+
+        def refuse(message: Any) -> Any:
+            if message["role"] == "assistant":
+                raise ValueError("full")
+            return add(message)
+
+        context.add_message = refuse
+        with pytest.raises(ValueError, match="full"):
+            await interrupt_reply(harness, "One, two,")
+        ((_, done),) = harness.heard.get_events("orchestrator:complete")
+        assert done["final_message"] == {}
+
+
 async def test_what_a_hook_withholds_is_not_kept_of_a_stopped_reply() -> None:
     """A reply that may not stand whole may not stand in part."""
 

@@ -222,6 +222,15 @@ def test_a_provider_need_not_parse_calls() -> None:
     assert read_calls(bare, ChatResponse(content=[])) == []
 
 
+def test_the_calls_are_a_list_of_their_own() -> None:
+    """A provider may use its list again while they run."""
+    reply = ChatResponse(content=[], tool_calls=[ToolCall(id="1", name="Echo", arguments={})])
+    bare: Any = object()
+    found = read_calls(bare, reply)
+    assert found == reply.tool_calls
+    assert found is not reply.tool_calls
+
+
 async def test_calls_with_the_same_id_keep_their_own_results() -> None:
     """Each result finds its call, though the model gave three calls two ids or none."""
     ids = ["", "a", "a"]
