@@ -234,8 +234,7 @@ class AmplifierSession:
         else:
             await self._turn.wait()
         try:
-            if self._ended:
-                self._check_not_ended()
+            self._check_not_ended()
             self._worker = task
             for callback in self._before_turn:
                 await resolve(callback())
