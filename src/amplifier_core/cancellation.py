@@ -21,7 +21,9 @@ class CancellationState(StrEnum):
 
 
 class CancellationToken:
-    """Loops look at it between steps; whoever has to act at once registers a callback."""
+    """Loops look at `is_cancelled` between steps; who has to act at once registers a callback."""
+
+    is_cancelled = False
 
     def __init__(self) -> None:
         self._state = CancellationState.NONE
@@ -33,10 +35,6 @@ class CancellationToken:
     def state(self) -> str:
         """`none`, `graceful` or `immediate`."""
         return self._state.value
-
-    @property
-    def is_cancelled(self) -> bool:
-        return self._state is not CancellationState.NONE
 
     @property
     def is_graceful(self) -> bool:
@@ -53,6 +51,7 @@ class CancellationToken:
         if self.is_cancelled:
             return False
         self._state = CancellationState.GRACEFUL
+        self.is_cancelled = True
         for child in list(self._children):
             child.request_graceful()
         return True
@@ -65,6 +64,7 @@ class CancellationToken:
             return False
         # Set before the children are told, so that a circle of tokens comes to an end.
         self._state = CancellationState.IMMEDIATE
+        self.is_cancelled = True
         for child in list(self._children):
             child.request_immediate()
         return True
@@ -72,6 +72,7 @@ class CancellationToken:
     def reset(self) -> None:
         """A new turn begins. Children have turns of their own and are left alone."""
         self._state = CancellationState.NONE
+        self.is_cancelled = False
         self._running.clear()
 
     # Whom it reaches

@@ -83,6 +83,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.mounting: Any = None
         """What is being mounted: the hooks that are registered meanwhile are its own."""
         self._trail = Trail(audit, self.session_id)
+        # Whether telling of one of these events may reach a hook, the trail or a person.
+        self.heard = self.hooks.heard if audit is None else events.each_turn
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
@@ -121,18 +123,13 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
-        if self._trail.records or self._trail.news:
-            return True
-        try:
-            return self.hooks._plans[event].entries != ()  # no frame: a turn asks a dozen times
-        except KeyError:
-            return self.hooks.hears(event)
+        return self._trail.records or bool(self._trail.news) or self.hooks.hears(event)
 
     def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
         """Record an event that no hook hears; False if it has to be judged, or told of, instead."""
         name: Any = event
         # What the person has yet to be told goes with the next event.
-        if self._trail.news or self.hooks.hears(name):
+        if self._trail.news or (self.hooks.heard.get(name, True) and self.hooks.hears(name)):
             return False
         if self._trail.records:
             self._trail.record_unheard(name, data)
@@ -273,9 +270,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def may_send(self, messages: list[dict[str, Any]]) -> bool:
         """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""
-        if not messages or self._injector.ephemeral:
-            return False
-        return not self.reaches_anybody(events.PROVIDER_REQUEST)
+        return not (self.heard[events.PROVIDER_REQUEST] or self._injector.ephemeral or not messages)
 
     async def open_request(self, data: payloads.ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
@@ -314,6 +309,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """A new turn begins: the injection budget is whole again."""
         self._injector.budget.used = 0
         self._trail.turn += 1
+        if not (self.hooks.looked_up or self._trail.news):
+            self.hooks.look_up()
 
     # The face that modules see
 

@@ -71,6 +71,8 @@ class HookRegistry(RegistryNames):
         self._by_event: dict[str, list[_Entry]] = {}
         self._defaults: dict[str, Any] = {}
         self._plans: dict[str, Plan] = {}
+        # Whether a hook may listen to one of these events; exact if it is looked up.
+        self.heard, self.looked_up = events.each_turn.copy(), False
         self._gone: dict[str, HookCounts] = {}
         self._children: WeakSet[HookRegistry] = WeakSet()
         self._listeners: list[Callable[[str, HookHandler], None]] = []
@@ -189,6 +191,9 @@ class HookRegistry(RegistryNames):
         for plan in list(self._plans.values()):
             plan.count_quiet()  # now: a result that somebody keeps keeps its plan
         self._plans = {}
+        if self.looked_up:
+            self.heard.update(events.each_turn)
+            self.looked_up = False
         if self._children:
             for child in list(self._children):
                 child._forget_plans()
@@ -232,6 +237,13 @@ class HookRegistry(RegistryNames):
         """Whether any hook listens to the event."""
         plan = self._plans.get(event)
         return bool((self._plan(event) if plan is None else plan).entries)
+
+    def look_up(self) -> None:
+        """Find out which events of each turn somebody hears; the others need not be told of."""
+        plans, self.looked_up = self._plans, True
+        self.heard.update({event: self.hears(event) for event in events.each_turn})
+        if self._plans is not plans:  # a registration changed meanwhile
+            self.heard.update(events.each_turn)
 
     def handlers_for(self, event: str) -> list[HookHandler]:
         """The registrations an event reaches, in execution order."""

@@ -18,25 +18,38 @@ STOPPED_AT_ONCE = "Stopped at once, as requested."
 class PromptRun:
     """Takes one prompt to its reply, or to the reason why there is none."""
 
+    reply = ""
+    status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
+    _accepted = _stopped = False
+
     def __init__(
         self, coordinator: SessionCoordinator, prompt: str, task: asyncio.Task[Any]
     ) -> None:
         self._coordinator = coordinator
         self._prompt = prompt
         self._task = task
-        self._accepted = self._stopped = False
         # Loops of the ecosystem tell of prompts by themselves; once is enough.
         loop = coordinator.mount_points["orchestrator"]
         self._tells = getattr(loop, "leaves_prompt_events", False) is True
-        self.reply = ""
-        self.status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
 
-    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
+    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:  # noqa: C901 - one frame, because each costs a turn as much as a hook
         """Process the prompt to the end, for so many seconds at most."""
-        token = self._coordinator.cancellation
+        token, heard = self._coordinator.cancellation, self._coordinator.heard
         forget = token.on_cancel(self._stop)
         try:
-            await self._process(metadata, seconds)
+            if not (self._tells and heard[events.PROMPT_SUBMIT]) or await self._submit(metadata):
+                self._accepted = True
+                try:
+                    started = self._start_loop() if seconds is None else self._run_within(seconds)
+                    reply = await started
+                except Exception as error:
+                    self.status = "error"
+                    await self._report_error(error)
+                    raise
+                said = reply if isinstance(reply, str) else "" if reply is None else str(reply)
+                self.reply = said
+                if heard[events.PROMPT_ANSWER]:
+                    await self._answer(said)
             if self._stopped:  # while nothing was waited for: taken here, not by what comes after
                 await asyncio.sleep(0)
         except asyncio.CancelledError:
@@ -54,33 +67,22 @@ class PromptRun:
             done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
             await self._coordinator.notify(events.CANCEL_COMPLETED, done)
         if self._accepted:
-            await self._finish()
+            if self.status == "running":
+                self.status = "idle"
+            if heard[events.PROMPT_COMPLETE] or heard[events.USER_NOTIFICATION]:
+                await self._finish()
         return self.reply
 
     def _stop(self) -> None:
         if self._coordinator.cancellation.is_immediate and not self._stopped:
             self._stopped = self._task.cancel()
 
-    async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
-        reaches = self._coordinator.reaches_anybody
-        if self._tells and reaches(events.PROMPT_SUBMIT):
-            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
-            wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
-            if wanted is None:
-                return
-            self._prompt = wanted
-        self._accepted = True
-        try:
-            reply = await (self._start_loop() if seconds is None else self._run_within(seconds))
-        except Exception as error:
-            self.status = "error"
-            await self._report_error(error)
-            raise
-        said = reply if isinstance(reply, str) else "" if reply is None else str(reply)
-        if reaches(events.PROMPT_ANSWER):
-            await self._answer(said)
-        else:
-            self.reply = said
+    async def _submit(self, metadata: dict[str, Any]) -> bool:
+        """Take the prompt through its hooks; False if one denies it."""
+        submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
+        wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
+        self._prompt = self._prompt if wanted is None else wanted
+        return wanted is not None
 
     async def _judge(
         self, event: EventOf[DataT], data: DataT, key: str, missing: str | None = None
@@ -146,12 +148,10 @@ class PromptRun:
         await self._notify_user("error", why)
 
     async def _finish(self) -> None:
-        if self.status == "running":
-            self.status = "idle"
-        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
+        if self._tells and self._coordinator.heard[events.PROMPT_COMPLETE]:
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
-        if self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
+        if self._coordinator.heard[events.USER_NOTIFICATION]:
             await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:

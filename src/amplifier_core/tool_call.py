@@ -50,7 +50,7 @@ async def call_tool(
                     return ToolResult.failed("The call was not run: the user asked to stop.")
             # It may be gone, if there was no room at once.
             tool = have.get(name) if type(given) is dict else None
-            if tool is not None and not coordinator.reaches_anybody(events.TOOL_PRE):
+            if tool is not None and not coordinator.heard[events.TOOL_PRE]:
                 # A tool may change what it gets; the conversation keeps what was asked for.
                 return await _run(coordinator, tool, {**wanted, "tool_input": detach(given)})
             return await _judge_and_run(coordinator, slot, wanted, have)
@@ -142,7 +142,7 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
     finally:
         output.restore(printing)
         coordinator.cancellation.register_tool_complete(call_id)
-    if not coordinator.reaches_anybody(events.TOOL_POST):  # nor the trail
+    if not coordinator.heard[events.TOOL_POST]:  # nor the trail
         return result
     spent = record_end(coordinator, left, started, "returned", result)
     return await _judge_result(coordinator, left, result, spent)

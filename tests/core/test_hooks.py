@@ -412,3 +412,55 @@ class TestChangesDuringAnEmit:
         registry.register(PRE, seen)
         await registry.emit(PRE, {"x": 0})
         assert seen.events[0][1]["x"] == 1
+
+
+class TestWhoHearsWhat:
+    """The table that a session asks before it tells of an event."""
+
+    def test_everything_may_be_heard_until_it_is_looked_up(self):
+        """Whoever believes it only takes the longer way."""
+        registry = HookRegistry()
+        assert all(registry.heard.values())
+        registry.register(PRE, hook)
+        registry.look_up()
+        assert [event for event, heard in registry.heard.items() if heard] == [PRE]
+
+    @pytest.mark.parametrize("where", ["here", "parent", "grandparent"])
+    def test_a_registration_is_known_at_once(self, where: str):
+        """Also one in a registry whose hooks run here too; whoever holds the table sees it."""
+        grandparent = HookRegistry()
+        parent = HookRegistry(grandparent)
+        registry = HookRegistry(parent)
+        registry.look_up()
+        table = registry.heard
+        assert not any(table.values())
+        place = {"here": registry, "parent": parent, "grandparent": grandparent}[where]
+        remove = place.register("tool:*", hook)
+        assert table[PRE]
+        registry.look_up()
+        assert [event for event, heard in table.items() if heard] == [PRE, events.TOOL_POST]
+        remove()
+        registry.look_up()
+        assert not any(table.values())
+
+    def test_a_registration_while_it_is_looked_up_is_not_lost(self):
+        """Another thread may come between."""
+
+        class Busy(HookRegistry):
+            def hears(self, event: str) -> bool:
+                found = super().hears(event)
+                if event == events.USER_NOTIFICATION:
+                    self.register(PRE, hook)
+                return found
+
+        registry = Busy()
+        registry.look_up()
+        assert registry.heard[PRE]
+
+    def test_it_says_what_the_registry_says(self):
+        """For each of its events, under any spelling and pattern."""
+        for heard in (*events.each_turn, "*", "tool:*", "*:complete", "execution:end"):
+            registry = HookRegistry()
+            registry.register(heard, hook)
+            registry.look_up()
+            assert registry.heard == {one: registry.hears(one) for one in events.each_turn}

@@ -387,3 +387,14 @@ async def test_a_trail_that_fails_at_the_end_of_a_turn_is_told_of_in_that_turn()
         harness.trail.append = fail_at_the_end  # type: ignore[method-assign]
         assert await harness.session.execute("x") == "one"
         assert any("disk full" in str(one) for one in harness.screen.messages)
+
+
+@pytest.mark.parametrize("moment", ["prompt:complete", "user:notification"])
+async def test_the_end_of_a_turn_is_told_to_who_listens_to_either_event(moment: str) -> None:
+    """Each of the two that a turn ends with, without the other."""
+    session, heard = AmplifierSession(plan_for([{"text": "done"}] * 2)), EventRecorder()
+    session.coordinator.hooks.register(moment, heard)
+    async with session:
+        await session.execute("one")
+        await session.execute("two")
+    assert heard.names == [moment, moment]

@@ -790,3 +790,62 @@ class TestModes:
             assert not (await harness.session.execute_tool("Write", {})).success
         assert last.events[0][1]["denied_by"] == "guard"
         assert tool.call_count == 0
+
+
+EACH_TURN = [
+    *("prompt:submit", "execution:start", "provider:request", "provider:response"),
+    *("decision:tool_resolution", "tool:pre", "tool:post", "provider:request"),
+    *("provider:response", "orchestrator:complete", "execution:complete"),
+    *("prompt:answer", "prompt:complete", "user:notification"),
+]
+"""What a turn with one tool call tells of, in order."""
+
+
+@pytest.mark.parametrize("moment", range(len(EACH_TURN)))
+async def test_who_begins_to_listen_in_the_middle_of_a_turn_hears_the_rest(moment: int) -> None:
+    """Whatever the session found out before the turn about who listens."""
+    session = AmplifierSession(plan_for([calls("Echo"), {"text": "done"}] * 2))
+    hooks, late, left = session.coordinator.hooks, EventRecorder(), iter(range(moment))
+    async with session:
+        await session.coordinator.mount("tools", MockTool("Echo"))
+        await session.execute("nobody listens: that is known now")
+
+        async def begin(event: str, data: dict[str, Any]) -> HookResult:
+            if next(left, None) is None:
+                undo()
+                for one in dict.fromkeys(EACH_TURN):
+                    hooks.register(one, late)
+            return HookResult()
+
+        def undo() -> None:
+            while removals:
+                removals.pop()()
+
+        removals = [hooks.register(one, begin) for one in dict.fromkeys(EACH_TURN)]
+        await session.execute("now somebody does")
+    assert late.names == EACH_TURN[moment + 1 :]
+
+
+@pytest.mark.parametrize("place", ["model", "tool"])
+async def test_what_a_turn_itself_registers_hears_the_rest(place: str) -> None:
+    """Nobody listened before: a tool or a model that brings a hook along has it called at once."""
+    session = AmplifierSession(plan_for([calls("Echo"), {"text": "done"}] * 2))
+    coordinator, late = session.coordinator, EventRecorder()
+    async with session:
+        await coordinator.mount("tools", MockTool("Echo"))
+        await session.execute("nobody listens: that is known now")
+        owner: Any = coordinator.get("tools")["Echo"]
+        if place == "model":
+            (owner,) = coordinator.get("providers").values()
+        name = "execute" if place == "tool" else "complete"
+        inner = getattr(owner, name)
+
+        async def outer(*args: Any, **more: Any) -> Any:
+            setattr(owner, name, inner)
+            for one in dict.fromkeys(EACH_TURN):
+                coordinator.hooks.register(one, late)
+            return await inner(*args, **more)
+
+        setattr(owner, name, outer)
+        await session.execute("now somebody does")
+    assert late.names == EACH_TURN[6 if place == "tool" else 3 :]

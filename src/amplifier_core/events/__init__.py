@@ -121,6 +121,16 @@ def spellings(event: str) -> tuple[str, ...]:
     return (name,) if other is None else (name, other)
 
 
+each_turn: dict[str, bool] = dict.fromkeys(
+    (
+        *(PROMPT_SUBMIT, EXECUTION_START, PROVIDER_REQUEST, PROVIDER_RESPONSE),
+        *(DECISION_TOOL_RESOLUTION, TOOL_PRE, TOOL_POST, ORCHESTRATOR_COMPLETE),
+        *(EXECUTION_COMPLETE, PROMPT_ANSWER, PROMPT_COMPLETE, USER_NOTIFICATION),
+    ),
+    True,
+)
+"""The events of every turn: until it is looked up who hears which, somebody may hear each."""
+
 _notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     SESSION_START,
     PROMPT_SUBMIT,

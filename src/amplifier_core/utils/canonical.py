@@ -6,7 +6,7 @@ that JSON cannot hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -15,15 +15,14 @@ from amplifier_core.utils.describe import safe_repr
 
 def digest(value: Any) -> str:
     """SHA-256 over a canonical form of any value. Equal values agree; it never raises."""
-    import hashlib
-
-    return hashlib.sha256(canonical_bytes(value)).hexdigest()
+    found: str = _load()[1](canonical_bytes(value)).hexdigest()
+    return found
 
 
 def canonical_bytes(value: Any) -> bytes:
     """One byte string per value: keys sorted, odd values by their type."""
     try:
-        text = _load_encode()(value)
+        text = "".join(_load()[0](value, 0))
     except Exception:  # noqa: BLE001 - mixed keys, cycles, great depth, classes that raise
         import json
 
@@ -32,12 +31,18 @@ def canonical_bytes(value: Any) -> bytes:
 
 
 @cache
-def _load_encode() -> Callable[[Any], str]:
-    """Of one encoder for all values: `json.dumps` would make another for each."""
-    import json
+def _load() -> tuple[Callable[..., Iterable[str]], Callable[[bytes], Any]]:
+    """The encoder and SHA-256, loaded when they are first needed."""
+    import hashlib
+    from json import JSONEncoder, encoder
 
-    encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_encode_other)
-    return encoder.encode
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:  # another Python
+        slow = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_encode_other)
+        return lambda value, _indent: slow.encode(value), hashlib.sha256
+    # Made once: `json.dumps` makes it anew for each value, which takes longer than most values.
+    quote = encoder.encode_basestring_ascii
+    return make(None, _encode_other, quote, None, ":", ",", True, False, True), hashlib.sha256
 
 
 def _encode_other(value: Any) -> Any:

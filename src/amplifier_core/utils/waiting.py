@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import partial
 from types import CoroutineType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
@@ -114,11 +114,8 @@ async def run_each(
         raise interruption
 
 
-def get_current_task() -> asyncio.Task[Any]:
-    """The running task; coroutines always have one."""
-    task = asyncio.current_task()
-    assert task is not None
-    return task
+get_current_task = cast("Callable[[], asyncio.Task[Any]]", asyncio.current_task)
+"""The running task; coroutines always have one."""
 
 
 def is_being_cancelled() -> bool:

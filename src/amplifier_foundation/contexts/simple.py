@@ -99,21 +99,20 @@ class SimpleContext:
         else:
             given = _read_parts(message, role, {"content": content, **more})
         said: Any = given.get("content")
-        if not isinstance(given.get("role"), str):
-            raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
-        if said is not None and not isinstance(said, str):
-            given = detach(given)  # whoever added the blocks may still change them
-        kept = {"timestamp": timestamp(), **given}
+        is_text = type(said) is str
+        if not is_text or type(given.get("role")) is not str:
+            given = _take_unusual(given)
+        kept = {"timestamp": timestamp(), **given, "metadata": {}}
         if origin := given.get("metadata") or metadata:
             kept["metadata"] = {**origin}
             if origin.get("source") == "hook":
                 logger.debug("Message from hook %s", origin.get("hook_name"))
-        else:
-            kept["metadata"] = {}
         self._messages.append(kept)
-        if self._size is not None:
-            is_text = type(said) is str and "tool_calls" not in given
-            self._size += self._count(said) + _AROUND if is_text else self._measure(given)
+        if (size := self._size) is not None:
+            if is_text and "tool_calls" not in given:
+                self._size = size + self._count(said) + _AROUND
+            else:
+                self._size = size + self._measure(given)
         return DONE
 
     def get_messages(self) -> MessageList:
@@ -123,11 +122,14 @@ class SimpleContext:
 
     def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
         """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        limit = self.config.max_tokens
-        if limit is not None and (room := _find_room(provider)) is not None:
-            limit = min(limit, room)
-        if self._is_over(limit):
-            return self._compact_and_look(limit)
+        config = self.config
+        limit = config.max_tokens
+        if limit is not None:
+            get_info = getattr(provider, "get_info", None)
+            if get_info is not None and (room := _find_room(get_info)) is not None:
+                limit = min(limit, room)
+            if self.token_count() > limit * config.compact_threshold:
+                return self._compact_and_look(limit)
         return self._messages if self._messages.mark is not None else self._mark()
 
     async def _compact_and_look(self, limit: int | None) -> MessageList:
@@ -276,6 +278,14 @@ def _read_parts(message: Any, role: str | None, more: Message) -> Message:
     return {"role": role if message is None else message, **more}
 
 
+def _take_unusual(given: Message) -> Message:
+    """A message that may be no text; whoever added its blocks may still change them."""
+    if not isinstance(given.get("role"), str):
+        raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
+    said = given.get("content")
+    return given if said is None or isinstance(said, str) else detach(given)
+
+
 def _read_target(left: Mapping[str, Any], target: int) -> int:
     wanted = left.get("target_tokens")
     if type(wanted) is int and wanted > 0:
@@ -296,9 +306,8 @@ def _is_picture(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "image"
 
 
-def _find_room(provider: Any) -> int | None:
+def _find_room(get_info: Any) -> int | None:
     """The tokens that a provider's model reads, with those left over that it may write."""
-    get_info = getattr(provider, "get_info", None)
     if not callable(get_info):
         return None
     defaults = getattr(get_info(), "defaults", None)

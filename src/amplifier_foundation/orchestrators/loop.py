@@ -77,7 +77,7 @@ class Loop:
         turn = Turn(host, context, provider, tools, self._requests.describe_tools(tools))
         started = time.perf_counter()
         reply, self.streamed = "", False
-        if host.reaches_anybody(EXECUTION_START):
+        if host.heard[EXECUTION_START]:
             await _announce_start(host, prompt)
         try:
             if self._turns is None:
@@ -93,8 +93,8 @@ class Loop:
                 await self._keep_unfinished(turn)
             raise
         finally:
-            reaches = host.reaches_anybody
-            if reaches(ORCHESTRATOR_COMPLETE) or reaches(EXECUTION_COMPLETE):
+            heard = host.heard
+            if heard[ORCHESTRATOR_COMPLETE] or heard[EXECUTION_COMPLETE]:
                 await self._announce_end(turn, reply, started)
         return reply
 
@@ -166,7 +166,7 @@ class Loop:
 
     async def _announce_end(self, turn: Turn, reply: str, started: float) -> None:
         host = turn.coordinator
-        if host.reaches_anybody(ORCHESTRATOR_COMPLETE):
+        if host.heard[ORCHESTRATOR_COMPLETE]:
             data: OrchestratorCompleteData = {
                 "orchestrator": self.name,
                 "final_message": turn.last_message,
@@ -177,7 +177,7 @@ class Loop:
             }
             if not host.pass_unheard(ORCHESTRATOR_COMPLETE, data):
                 await host.notify(ORCHESTRATOR_COMPLETE, data)
-        if host.reaches_anybody(EXECUTION_COMPLETE):
+        if host.heard[EXECUTION_COMPLETE]:
             done = ExecutionCompleteData(response=reply, status=turn.status)
             if not host.pass_unheard(EXECUTION_COMPLETE, done):
                 await host.notify(EXECUTION_COMPLETE, done)

@@ -58,13 +58,15 @@ class ModelCaller:
         request = self._requests.build(messages, turn.specs, passing)
         started = time.perf_counter()
         try:
-            response = _check_reply(await self._fetch(turn, request), turn.provider.name)
+            response = await self._fetch(turn, request)
+            if type(response) is not ChatResponse or response.finish_reason is not None:
+                _check_reply(response, turn.provider.name)
         except Exception as error:  # noqa: BLE001 - a provider may raise anything
             response = await self._retry(turn, request, error)
         duration = int((time.perf_counter() - started) * 1000)
         if response.usage is not None:
             _count_tokens(turn.coordinator, response.usage)
-        if not turn.coordinator.reaches_anybody(PROVIDER_RESPONSE):
+        if not turn.coordinator.heard[PROVIDER_RESPONSE]:
             return response
         return await _review(turn, response, duration)
 

@@ -52,7 +52,11 @@ async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> Non
             await _run_all(turn, calls, results, parallel=parallel)
     finally:
         try:
-            await _add_results(turn, calls, results)
+            limit = read_result_limit(turn.coordinator.config)
+            for call, found in zip(calls, results, strict=True):
+                message = _describe_result(turn, call, found or _CANCELLED, limit)
+                if (pending := start_adding(turn.context, message)) is not None:
+                    await pending
         finally:
             if under_way.end():
                 await under_way.place_parked()
@@ -80,10 +84,7 @@ async def _run_all(
 
 def _run_one(turn: Turn, call: ToolCall) -> Awaitable[ToolResult]:
     coordinator = turn.coordinator
-    if (
-        coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION)
-        or coordinator.cancellation.is_cancelled
-    ):
+    if coordinator.heard[DECISION_TOOL_RESOLUTION] or coordinator.cancellation.is_cancelled:
         return _decide_and_run(turn, call)
     return call_tool(coordinator, call, turn.tools)
 
@@ -107,14 +108,6 @@ async def _decide_and_run(turn: Turn, call: ToolCall) -> ToolResult:
     if chosen != call.name:
         call = call.model_copy(update={"name": chosen})
     return await call_tool(coordinator, call, turn.tools)
-
-
-async def _add_results(turn: Turn, calls: list[ToolCall], results: list[ToolResult | None]) -> None:
-    limit = read_result_limit(turn.coordinator.config)
-    for call, found in zip(calls, results, strict=True):
-        message = _describe_result(turn, call, found or _CANCELLED, limit)
-        if (pending := start_adding(turn.context, message)) is not None:
-            await pending
 
 
 def _describe_result(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from amplifier_core.isolation import copy_plain
 from amplifier_core.message_models import Message
 from amplifier_core.utils.copying import is_equal
@@ -43,13 +45,13 @@ class ValidatedMessages:
             self._compares = True
             kept = self._compare(messages)
         else:  # the first time, or one of the rare times that a context has made room
-            kept, self.results = 0, list(map(validate, messages))
+            kept, self.results = 0, validate_all(messages)
             self._appended = 0
         self._mark = mark
         return kept
 
     def _append(self, messages: Sequence[Plain]) -> None:
-        fresh = list(map(validate, messages))  # it may refuse one, and then nothing is new
+        fresh = validate_all(messages)  # it may refuse one, and then nothing is new
         if self._compares:
             self._ids += map(id, messages)
             self._copies += map(copy_plain, messages)
@@ -80,10 +82,16 @@ def _reuse(message: Plain, known: Pair | None) -> Pair:
     return copy_plain(message), validate(message)
 
 
+def validate_all(messages: Sequence[Plain]) -> list[Message]:
+    """Messages as providers take them."""
+    try:
+        return list(map(Message.__pydantic_validator__.validate_python, messages))
+    except ValidationError:  # perhaps one that `validate` helps to pass
+        return list(map(validate, messages))
+
+
 def validate(message: Plain) -> Message:
     """A message as providers take it."""
     if message.get("content") is None:  # some contexts store a reply that only calls tools so
         message = {**message, "content": ""}
-    # What `model_validate` does, without its frame: every message of a request comes here.
-    found: Message = Message.__pydantic_validator__.validate_python(message)
-    return found
+    return Message.model_validate(message)

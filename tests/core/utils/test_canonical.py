@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils import canonical_bytes, digest
+from amplifier_core.utils import canonical, canonical_bytes, digest
 
 
 class Rude:
@@ -92,3 +92,20 @@ def test_it_never_raises():
 def test_bytes_are_ascii_and_stable(value):
     assert canonical_bytes(value).isascii()
     assert canonical_bytes(value) == canonical_bytes(value)
+
+
+@pytest.mark.parametrize(
+    "value", [1, "a", {"b": [1.5, None], "a": {1, 2}}, cyclic(1), deep(2000, 1)]
+)
+def test_a_python_without_the_fast_encoder_finds_the_same(
+    value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a person approved is the same on any machine."""
+    fast = digest(value)
+    monkeypatch.setattr("json.encoder.c_make_encoder", None)
+    canonical._load.cache_clear()
+    try:
+        assert digest(value) == fast
+    finally:
+        monkeypatch.undo()
+        canonical._load.cache_clear()

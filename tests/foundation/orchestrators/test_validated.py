@@ -126,3 +126,12 @@ def test_a_message_that_is_refused_leaves_what_was_known() -> None:
         messages[1] = say("b")
         validated.update(messages)
         assert texts(validated) == ["a", "b"]
+
+
+def test_a_reply_without_content_is_sent_as_an_empty_one() -> None:
+    """Some contexts keep a reply that only calls tools so; one that is really wrong is refused."""
+    validated = ValidatedMessages()
+    validated.update([say("a"), {"role": "assistant", "content": None}, say("b")])
+    assert texts(validated) == ["a", "", "b"]
+    with pytest.raises(ValidationError, match="role"):
+        validated.update([say("a"), {"role": "nobody", "content": None}])
