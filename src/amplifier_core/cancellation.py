@@ -50,8 +50,7 @@ class CancellationToken:
         """Finish the running step, then stop; False if a stop was wanted already."""
         if self.is_cancelled:
             return False
-        self._state = CancellationState.GRACEFUL
-        self.is_cancelled = True
+        self._state, self.is_cancelled = CancellationState.GRACEFUL, True
         for child in list(self._children):
             child.request_graceful()
         return True
@@ -63,16 +62,14 @@ class CancellationToken:
         if self.is_immediate:
             return False
         # Set before the children are told, so that a circle of tokens comes to an end.
-        self._state = CancellationState.IMMEDIATE
-        self.is_cancelled = True
+        self._state, self.is_cancelled = CancellationState.IMMEDIATE, True
         for child in list(self._children):
             child.request_immediate()
         return True
 
     def reset(self) -> None:
         """A new turn begins. Children have turns of their own and are left alone."""
-        self._state = CancellationState.NONE
-        self.is_cancelled = False
+        self._state, self.is_cancelled = CancellationState.NONE, False
         self._running.clear()
 
     # Whom it reaches

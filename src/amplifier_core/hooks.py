@@ -392,6 +392,7 @@ class HookRegistry(RegistryNames):
             data["timestamp"] = timestamp()
             if event in TRACED:
                 add_request_id(event, data)
-        run = Dispatch(event, self._plan(event), data, copy_plain(data))
+        plan = self._plans.get(event) if type(event) is str else None
+        run = Dispatch(event, plan or self._plan(event), data, copy_plain(data))
         run.timed = run.plan.take_turn() or self.timed or not is_new
         return run

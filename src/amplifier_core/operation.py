@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch, run_through
-from amplifier_core.events import AGENT_SPAWN, is_notification
+from amplifier_core.events import AGENT_SPAWN, notifications
 from amplifier_core.events.data import normalize_data
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
@@ -55,7 +55,7 @@ class Operations:
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
         given = detach(data if type(data) is dict else normalize_data(data))
-        if is_notification(event) or not self.hooks.hears(event):
+        if event in notifications or not self.hooks.hears(event):
             await self.notify(event, given)
             return allow({**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)

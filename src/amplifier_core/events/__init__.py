@@ -131,7 +131,7 @@ each_turn: dict[str, bool] = dict.fromkeys(
 )
 """The events of every turn: until it is looked up who hears which, somebody may hear each."""
 
-_notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
+notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     SESSION_START,
     PROMPT_SUBMIT,
     PROMPT_ANSWER,
@@ -150,7 +150,7 @@ _notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
 
 def is_notification(event: str) -> bool:
     """Whether an event only tells: deny, modify and ask_user on it are recorded, no more."""
-    return event in _notifications
+    return event in notifications
 
 
 _unique = frozenset({PROVIDER_REQUEST, PROVIDER_RESPONSE, *spellings(CONTEXT_PRE_COMPACT)})
