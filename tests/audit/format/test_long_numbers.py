@@ -53,7 +53,9 @@ def test_a_digest_is_not_taken_for_a_number() -> None:
         assert not may_have_long_number(json.dumps({"digest": digest}).encode())
 
 
-@pytest.mark.parametrize("body", [{"n": 176_344_800_000_000}, {"n": 0.1234567890123456789}, {"n": 1e300}])
+@pytest.mark.parametrize(
+    "body", [{"n": 176_344_800_000_000}, {"n": 0.1234567890123456789}, {"n": 1e300}]
+)
 def test_usual_numbers_need_no_second_look(body: Any) -> None:
     """Times and measures would else cost as much as what is looked for."""
     assert not may_have_long_number(load_dump()(body))

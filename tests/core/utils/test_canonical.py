@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import pytest
@@ -109,3 +110,28 @@ def test_a_python_without_the_fast_encoder_finds_the_same(
     finally:
         monkeypatch.undo()
         canonical._load.cache_clear()
+
+
+@pytest.mark.parametrize("limit", [1_000, 1_000_000])
+def test_what_contains_itself_is_noticed_at_once(limit: int) -> None:
+    """A tree whose nodes know their parent is not written once for each level of recursion."""
+    root: dict[str, Any] = {}
+    root["child"] = {"lines": Counted(["x"] * 1_000), "parent": root}
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit)
+    try:
+        found = digest(root)
+    finally:
+        sys.setrecursionlimit(before)
+    assert found == digest(root)
+    assert Counted.looks <= 4
+
+
+class Counted(list):
+    """Counts how often somebody reads it."""
+
+    looks = 0
+
+    def __iter__(self) -> Any:
+        type(self).looks += 1
+        return super().__iter__()
