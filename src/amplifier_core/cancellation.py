@@ -21,9 +21,7 @@ class CancellationState(StrEnum):
 
 
 class CancellationToken:
-    """Loops look at `is_cancelled` between steps; who has to act at once registers a callback."""
-
-    is_cancelled = False
+    """Loops look at it between steps; whoever has to act at once registers a callback."""
 
     def __init__(self) -> None:
         self._state = CancellationState.NONE
@@ -35,6 +33,10 @@ class CancellationToken:
     def state(self) -> str:
         """`none`, `graceful` or `immediate`."""
         return self._state.value
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._state is not CancellationState.NONE
 
     @property
     def is_graceful(self) -> bool:
@@ -50,7 +52,7 @@ class CancellationToken:
         """Finish the running step, then stop; False if a stop was wanted already."""
         if self.is_cancelled:
             return False
-        self._state, self.is_cancelled = CancellationState.GRACEFUL, True
+        self._state = CancellationState.GRACEFUL
         for child in list(self._children):
             child.request_graceful()
         return True
@@ -62,14 +64,14 @@ class CancellationToken:
         if self.is_immediate:
             return False
         # Set before the children are told, so that a circle of tokens comes to an end.
-        self._state, self.is_cancelled = CancellationState.IMMEDIATE, True
+        self._state = CancellationState.IMMEDIATE
         for child in list(self._children):
             child.request_immediate()
         return True
 
     def reset(self) -> None:
         """A new turn begins. Children have turns of their own and are left alone."""
-        self._state, self.is_cancelled = CancellationState.NONE, False
+        self._state = CancellationState.NONE
         self._running.clear()
 
     # Whom it reaches

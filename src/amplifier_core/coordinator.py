@@ -212,6 +212,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def tell_news(self) -> None:
         """Show what came up where nothing could be shown."""
         news, self._trail.news = self._trail.news, []
+        self.heard = events.each_turn if self._trail.records else self.hooks.heard
         for one in news:
             await self.show(*one)
 
@@ -309,7 +310,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """A new turn begins: the injection budget is whole again."""
         self._injector.budget.used = 0
         self._trail.turn += 1
-        if not (self.hooks.looked_up or self._trail.news):
+        if not self.hooks.looked_up:
             self.hooks.look_up()
 
     # The face that modules see
@@ -379,6 +380,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         if change == "registered":
             advice = handler.advice.values()
             self._trail.news += [(text, "warning", f"hook:{handler.name}") for text in advice]
+            self.heard = events.each_turn if self._trail.news else self.heard
 
 
 class ModuleCoordinator(SessionCoordinator):

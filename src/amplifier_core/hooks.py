@@ -190,10 +190,8 @@ class HookRegistry(RegistryNames):
     def _forget_plans(self) -> None:
         for plan in list(self._plans.values()):
             plan.count_quiet()  # now: a result that somebody keeps keeps its plan
-        self._plans = {}
-        if self.looked_up:
-            self.heard.update(events.each_turn)
-            self.looked_up = False
+        self._plans, self.looked_up = {}, False
+        self.heard.update(events.each_turn)  # always: somebody may be looking it up now
         if self._children:
             for child in list(self._children):
                 child._forget_plans()
@@ -392,7 +390,6 @@ class HookRegistry(RegistryNames):
             data["timestamp"] = timestamp()
             if event in TRACED:
                 add_request_id(event, data)
-        plan = self._plans.get(event) if type(event) is str else None
-        run = Dispatch(event, plan or self._plan(event), data, copy_plain(data))
+        run = Dispatch(event, self._plan(event), data, copy_plain(data))
         run.timed = run.plan.take_turn() or self.timed or not is_new
         return run

@@ -40,16 +40,14 @@ class PromptRun:
             if not (self._tells and heard[events.PROMPT_SUBMIT]) or await self._submit(metadata):
                 self._accepted = True
                 try:
-                    started = self._start_loop() if seconds is None else self._run_within(seconds)
-                    reply = await started
+                    said = await (self._start_loop() if seconds is None else self._run_for(seconds))
                 except Exception as error:
                     self.status = "error"
                     await self._report_error(error)
                     raise
-                said = reply if isinstance(reply, str) else "" if reply is None else str(reply)
-                self.reply = said
+                self.reply = said if isinstance(said, str) else "" if said is None else str(said)
                 if heard[events.PROMPT_ANSWER]:
-                    await self._answer(said)
+                    await self._answer(self.reply)
             if self._stopped:  # while nothing was waited for: taken here, not by what comes after
                 await asyncio.sleep(0)
         except asyncio.CancelledError:
@@ -67,8 +65,7 @@ class PromptRun:
             done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
             await self._coordinator.notify(events.CANCEL_COMPLETED, done)
         if self._accepted:
-            if self.status == "running":
-                self.status = "idle"
+            self.status = "idle" if self.status == "running" else self.status
             if heard[events.PROMPT_COMPLETE] or heard[events.USER_NOTIFICATION]:
                 await self._finish()
         return self.reply
@@ -113,7 +110,7 @@ class PromptRun:
             if self.reply != said:
                 await self._coordinator.replace_answer(said, self.reply)
 
-    async def _run_within(self, seconds: float) -> Any:
+    async def _run_for(self, seconds: float) -> Any:
         limit = asyncio.timeout(seconds)
         try:
             async with limit:

@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
-from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool
+from amplifier_core.events import TOOL_ERROR
+from amplifier_core.events.tool_data import describe_failure
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool, RecordingDisplay
 from tests.support import hooks
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, prints, raises, returns, says
@@ -352,3 +355,21 @@ def find_line(function: Any, text: str) -> int:
     """The number of the line of a function that says so."""
     lines, first = inspect.getsourcelines(function)
     return first + next(number for number, line in enumerate(lines) if text in line)
+
+
+async def test_each_of_two_that_share_a_registry_tells_its_person_of_a_registration():
+    """Also if the other has begun a turn since, and nobody listens to what happens then."""
+    registry, failed = HookRegistry(), describe_failure({"tool_name": "", "tool_input": {}}, "", "")
+    screens = [RecordingDisplay(), RecordingDisplay()]
+    first, second = (SessionCoordinator(registry, display_system=one) for one in screens)
+    registry.register("tool:prre", returns(None), name="guard")
+    for one in (first, second):
+        one.reset_turn()
+    assert first.heard[PRE]
+    await first.notify(TOOL_ERROR, failed)
+    first.reset_turn()
+    assert not first.heard[PRE]
+    assert second.heard[PRE]
+    await second.notify(TOOL_ERROR, failed)
+    assert not second.heard[PRE]
+    assert [len(one.messages) for one in screens] == [1, 1]

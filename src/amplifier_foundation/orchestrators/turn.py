@@ -51,15 +51,15 @@ class Turn:
     provider: Provider
     tools: Mapping[str, Tool]
     specs: list[ToolSpec]
-    number: int = field(default=1, init=False)
+    number: int = 1
     """Which turn of the conversation it is."""
-    requests: int = field(default=0, init=False)
-    denied_in_a_row: int = field(default=0, init=False)
-    status: Status = field(default="success", init=False)
-    streamed: bool = field(default=False, init=False)
+    requests: int = 0
+    denied_in_a_row: int = 0
+    status: Status = "success"
+    streamed: bool = False
     """Whether hooks were told of the last reply's text as it arrived."""
-    last_message: dict[str, Any] = field(default_factory=dict, init=False)
-    unfinished: str = field(default="", init=False)
+    last_message: dict[str, Any] = field(default_factory=dict)
+    unfinished: str = ""
     """What has arrived of a reply that was interrupted, without the beginning of a secret."""
 
 
