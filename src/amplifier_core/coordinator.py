@@ -84,7 +84,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """What is being mounted: the hooks that are registered meanwhile are its own."""
         self._trail = Trail(audit, self.session_id)
         # Whether telling of one of these events may reach a hook, the trail or a person.
-        self.heard = self.hooks.heard if audit is None else events.each_turn
+        self.heard = events.each_turn
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
@@ -212,7 +212,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def tell_news(self) -> None:
         """Show what came up where nothing could be shown."""
         news, self._trail.news = self._trail.news, []
-        self.heard = events.each_turn if self._trail.records else self.hooks.heard
         for one in news:
             await self.show(*one)
 
@@ -312,6 +311,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._trail.turn += 1
         if not self.hooks.looked_up:
             self.hooks.look_up()
+        is_quiet = not (self._trail.records or self._trail.news)
+        self.heard = self.hooks.heard if is_quiet else events.each_turn
 
     # The face that modules see
 
@@ -380,7 +381,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         if change == "registered":
             advice = handler.advice.values()
             self._trail.news += [(text, "warning", f"hook:{handler.name}") for text in advice]
-            self.heard = events.each_turn if self._trail.news else self.heard
 
 
 class ModuleCoordinator(SessionCoordinator):

@@ -190,11 +190,12 @@ class HookRegistry(RegistryNames):
     def _forget_plans(self) -> None:
         for plan in list(self._plans.values()):
             plan.count_quiet()  # now: a result that somebody keeps keeps its plan
-        self._plans, self.looked_up = {}, False
-        self.heard.update(events.each_turn)  # always: somebody may be looking it up now
-        if self._children:
-            for child in list(self._children):
-                child._forget_plans()
+        self._plans = {}
+        if self.looked_up:
+            self.looked_up = False  # before the table, which somebody may be looking up now
+            self.heard.update(events.each_turn)
+        for child in list(self._children) if self._children else ():
+            child._forget_plans()
 
     def count(self) -> dict[str, HookCounts]:
         """What each hook has done here and in child registries, by name; also those that left."""
@@ -238,8 +239,9 @@ class HookRegistry(RegistryNames):
 
     def look_up(self) -> None:
         """Find out which events of each turn somebody hears; the others need not be told of."""
-        plans, self.looked_up = self._plans, True
+        plans = self._plans
         self.heard.update({event: self.hears(event) for event in events.each_turn})
+        self.looked_up = True
         if self._plans is not plans:  # a registration changed meanwhile
             self.heard.update(events.each_turn)
 

@@ -124,9 +124,8 @@ class Operations:
     ) -> Dispatch:
         """Run the hooks of an event, or judge again what they were told of `before`."""
         trail = self.trail
-        watch = None
-        if self.watch_with is not None or (trail.records and trail.records_each_hook):
-            watch = _Witness(self.watch_with and self.watch_with(), trail, event)
+        is_seen = self.watch_with is not None or (trail.records and trail.records_each_hook)
+        watch = _Witness(self.watch_with and self.watch_with(), trail, event) if is_seen else None
         run = self.hooks._begin(event, data, before is None)
         printed: dict[HookHandler, str] = {}
         run.printed = printed

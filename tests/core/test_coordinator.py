@@ -371,5 +371,6 @@ async def test_each_of_two_that_share_a_registry_tells_its_person_of_a_registrat
     assert not first.heard[PRE]
     assert second.heard[PRE]
     await second.notify(TOOL_ERROR, failed)
+    second.reset_turn()
     assert not second.heard[PRE]
     assert [len(one.messages) for one in screens] == [1, 1]
