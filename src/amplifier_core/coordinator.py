@@ -84,7 +84,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """What is being mounted: the hooks that are registered meanwhile are its own."""
         self._trail = Trail(audit, self.session_id)
         # Whether telling of one of these events may reach a hook, the trail or a person.
-        self.heard = events.each_turn
+        self.heard: Mapping[str, bool] = events.each_turn
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)

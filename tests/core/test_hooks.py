@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from amplifier_core import events
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import MAX_DEPTH
 from amplifier_core.hooks import MOST_PLANS, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.testing import EventRecorder
+from amplifier_core.testing import EventRecorder, MemoryAudit
 from tests.support.hooks import PRE, Data, modifies, says
 
 
@@ -456,6 +457,12 @@ class TestWhoHearsWhat:
         registry = Busy()
         registry.look_up()
         assert registry.heard[PRE]
+
+    def test_what_all_sessions_begin_with_cannot_be_changed(self):
+        """One of them would take the hooks and the trail of all others away."""
+        shared: Any = SessionCoordinator(audit=MemoryAudit()).heard
+        with pytest.raises(TypeError):
+            shared[PRE] = False
 
     def test_it_says_what_the_registry_says(self):
         """For each of its events, under any spelling and pattern."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as _typing
 from importlib import import_module as _import_module
+from types import MappingProxyType as _MappingProxyType
 
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
 from amplifier_core.events.event import Event as Event
@@ -121,13 +122,15 @@ def spellings(event: str) -> tuple[str, ...]:
     return (name,) if other is None else (name, other)
 
 
-each_turn: dict[str, bool] = dict.fromkeys(
-    (
-        *(PROMPT_SUBMIT, EXECUTION_START, PROVIDER_REQUEST, PROVIDER_RESPONSE),
-        *(DECISION_TOOL_RESOLUTION, TOOL_PRE, TOOL_POST, ORCHESTRATOR_COMPLETE),
-        *(EXECUTION_COMPLETE, PROMPT_ANSWER, PROMPT_COMPLETE, USER_NOTIFICATION),
-    ),
-    True,
+each_turn: _MappingProxyType[str, bool] = _MappingProxyType(
+    dict.fromkeys(
+        (
+            *(PROMPT_SUBMIT, EXECUTION_START, PROVIDER_REQUEST, PROVIDER_RESPONSE),
+            *(DECISION_TOOL_RESOLUTION, TOOL_PRE, TOOL_POST, ORCHESTRATOR_COMPLETE),
+            *(EXECUTION_COMPLETE, PROMPT_ANSWER, PROMPT_COMPLETE, USER_NOTIFICATION),
+        ),
+        True,
+    )
 )
 """The events of every turn: until it is looked up who hears which, somebody may hear each."""
 
