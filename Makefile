@@ -5,7 +5,7 @@ SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
 
-.PHONY: help demo demo-web test check bench slow agents adapters mcp docs screenshots mutants clean
+.PHONY: help demo demo-web test test-all check bench slow agents adapters mcp docs screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -19,6 +19,9 @@ demo-web: .venv/run.ok ## The same, with its question in your browser
 
 test: .venv/dev.ok ## Run the tests (PYTEST_ARGS="-k name" for some of them)
 	@scripts/test $(PYTEST_ARGS)
+
+test-all: ## Run the tests on every supported Python that is installed
+	@scripts/test-all
 
 check: .venv/dev.ok ## Lint, formatting, types and import contracts
 	@scripts/check

@@ -17,8 +17,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from amplifier_apps.adapters import Governor, govern
 from amplifier_core import HookRegistry, HookResult
+from amplifier_hooks.frameworks import Governor, govern
 from benchmarks.harness import Row, report
 from tests.adapters.conftest import find_drivers
 from tests.adapters.drivers.driver import Call, Driver, Step

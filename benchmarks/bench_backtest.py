@@ -17,7 +17,7 @@ from amplifier_audit import AuditLog, AuditSettings
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.mounting import Mounting
-from amplifier_foundation.backtest import Policy, PolicySource, backtest_trails, load_policy
+from amplifier_hooks.insight.backtest import Policy, PolicySource, backtest_trails, load_policy
 from benchmarks.harness import Row, report
 
 GOAL = 60 / 100_000

@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from amplifier_foundation.guests.installing.line import make_guest_command
-from amplifier_foundation.guests.resident.asking import stop_resident
-from amplifier_foundation.guests.resident.launching import Door, choose_door
-from amplifier_foundation.guests.resident.request import Request, Response
-from amplifier_foundation.guests.resident.running import run_resident
+from amplifier_hooks.coding_agents.daemon.asking import stop_resident
+from amplifier_hooks.coding_agents.daemon.launching import Door, choose_door
+from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.daemon.running import run_resident
+from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from benchmarks.harness import Row, report
 
 ROUNDS = 60
@@ -50,8 +50,8 @@ json.dump(event, sys.stdout)
 """
 IN_PROCESS = """\
 import asyncio, sys
-from amplifier_foundation.guests.resident.request import Request
-from amplifier_foundation.guests.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.daemon.request import Request
+from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
 
 async def main():
     judge = GuestJudge()
@@ -78,6 +78,10 @@ class OpenJudge:
     def count_sessions(self) -> int:
         """None."""
         return 0
+
+    def list_alarms(self) -> list[str]:
+        """None."""
+        return []
 
     def holds_open(self) -> bool:
         """It may go."""
@@ -132,7 +136,7 @@ def compare_medians(
 def write_launch_file(folder: Path, door: Door | None) -> None:
     """Let clients start this file as the resident process; without a door, start the real one."""
     root = str(Path(__file__).parents[1])
-    words = ["benchmarks.bench_guest", "--serve"] if door else ["amplifier_foundation.guests"]
+    words = ["benchmarks.bench_guest", "--serve"] if door else ["amplifier_hooks.coding_agents"]
     data = {
         "argv": [sys.executable, "-m", *words, str(folder)],
         "env": {"PYTHONPATH": root, "HOME": str(folder), "PATH": os.environ["PATH"]},

@@ -231,7 +231,7 @@ def importing() -> Row:
     for _ in range(STARTS):
         for side, statement in enumerate(statements):
             best[side] = min(best[side], _import_seconds(statement))
-    return Row("import amplifier_core.hooks", best[1] / best[0], 1.3, best[0] * 1e6, best[1] * 1e6)
+    return Row("import amplifier_core.hooks", best[1] / best[0], None, best[0] * 1e6, best[1] * 1e6)
 
 
 def _import_seconds(statement: str) -> float:

@@ -23,7 +23,7 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
-from amplifier_foundation.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore
 from benchmarks.harness import Row, report
 from tests.support.trust import look_at
 
@@ -146,7 +146,7 @@ def prepare(place: Path) -> tuple[dict[str, list[str]], dict[str, str]]:
         bundle.parent.mkdir()
         bundle.write_text(text)
         trusted.trust(look_at(place, bundle), "bench")
-        gateway = [sys.executable, "-m", "amplifier_apps.cli.main", "mcp", "gateway"]
+        gateway = [sys.executable, "-m", "amplifier_hooks.cli.main", "mcp", "gateway"]
         ways[name] = [*gateway, "--name", "tiny", "--bundle", str(bundle), "--", *server]
     root = str(Path(__file__).parents[1])
     env = {"PATH": os.environ["PATH"], "HOME": str(place), "PYTHONPATH": root}

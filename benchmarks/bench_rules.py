@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.hooks.rules import mount
+from amplifier_hooks.guards.rules import mount
 from benchmarks.harness import ROUNDS, Row, compare, loop_of, report
 
 OTHER = {"tool_name": "Read", "tool_input": {"file_path": "README.md"}}

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.machine.process import run_command
-from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.policy.places import list_places
-from amplifier_foundation.session.wall import SessionWall
-from amplifier_foundation.tools import bash
+from amplifier_hooks.agent.session.wall import SessionWall
+from amplifier_hooks.agent.tools import bash
+from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.sandbox.process import run_command
 from benchmarks.harness import Row, compare, loop_of, report
 
 ROUNDS = 300

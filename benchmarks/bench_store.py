@@ -16,9 +16,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from amplifier_foundation.stores.errors import Conflict
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import (
+from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import (
     Approval,
     ApprovalRequest,
     Choice,

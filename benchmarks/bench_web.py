@@ -18,13 +18,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from amplifier_apps.web.app import create_app
-from amplifier_apps.web.server import bind, create_server, raise_file_limit
-from amplifier_apps.web.settings import ServerSettings
-from amplifier_foundation.remote import HttpLink, PeopleClient
-from amplifier_foundation.remote.connection import Connection as Server
-from amplifier_foundation.stores.store import open_store
-from amplifier_foundation.stores.values.approval import ApprovalRequest, Choice
+from amplifier_hooks.approvals.client import HttpLink, PeopleClient
+from amplifier_hooks.approvals.client.connection import Connection as Server
+from amplifier_hooks.approvals.stores.store import open_store
+from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Choice
+from amplifier_hooks.machine.open_files import raise_file_limit
+from amplifier_hooks.server.app import create_app
+from amplifier_hooks.server.server import bind, create_server
+from amplifier_hooks.server.settings import ServerSettings
 from benchmarks.bench_store import find_p99, make_request
 from benchmarks.harness import Row, report
 

@@ -1,7 +1,10 @@
 """Settings that all tests share."""
 
+import logging
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import Phase, settings
 
 from tests.support.postgres_server import postgres_server as postgres_server
@@ -18,3 +21,13 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 leave_terminal()
+
+
+@pytest.fixture(autouse=True)
+def keep_log_levels() -> Iterator[None]:
+    """A command that sets logging up within a test's process leaves the next tests theirs."""
+    names = ("amplifier_hooks", "amplifier_audit", "amplifier_core", "amplifier_hooks", None)
+    levels = [(logger, logger.level) for logger in map(logging.getLogger, names)]
+    yield
+    for logger, level in levels:
+        logger.setLevel(level)

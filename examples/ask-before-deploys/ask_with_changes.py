@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core import HookResult, hook
-from amplifier_foundation.bash import is_harmless, list_all_commands
-from amplifier_foundation.machine.process import run_command
+from amplifier_hooks.guards.bash import is_harmless, list_all_commands
+from amplifier_hooks.sandbox.process import run_command
 
 
 @hook("tool:pre", on_error="deny", timeout=30)

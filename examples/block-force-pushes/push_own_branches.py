@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from amplifier_core import HookResult, hook
-from amplifier_foundation.bash import list_all_commands
+from amplifier_hooks.guards.bash import list_all_commands
 
 # The one form that passes. A list of what is forbidden would always miss a spelling.
 OWN = re.compile(r"git push (-u )?(--force-with-lease )?origin agent/[\w.-]+")

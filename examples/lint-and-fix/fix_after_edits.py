@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core import HookResult, hook
-from amplifier_foundation.machine.process import run_command
+from amplifier_hooks.sandbox.process import run_command
 
 
 # 40: before hooks-linter-feedback, which then reports only what is left.

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Queue
 
-from amplifier_foundation import load_bundle, open_session
+from amplifier_hooks import load_bundle, open_session
 
 RECEIVED: Queue[str] = Queue()
 EXPECTED = 4

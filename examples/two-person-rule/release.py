@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from amplifier_apps.web.server import serve_beside
-from amplifier_apps.web.settings import ServerSettings
-from amplifier_foundation import load_bundle, open_session
-from amplifier_foundation.remote.people_client import PeopleClient
-from amplifier_foundation.stores.errors import StoreError
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import Choice
+from amplifier_hooks import load_bundle, open_session
+from amplifier_hooks.approvals.client.people_client import PeopleClient
+from amplifier_hooks.approvals.stores.errors import StoreError
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import Choice
+from amplifier_hooks.server.server import serve_beside
+from amplifier_hooks.server.settings import ServerSettings
 
 
 async def allow(address: str, store: Store, name: str) -> None:

@@ -31,8 +31,8 @@ FACES = (
     "amplifier_core.validation.structural",
     "amplifier_core.validation.behavioral",
     "amplifier_audit",
-    "amplifier_foundation",
-    "amplifier_apps.adapters",
+    "amplifier_hooks",
+    "amplifier_hooks.frameworks",
 )
 """Modules whose every exported name must be on a page."""
 
@@ -62,7 +62,7 @@ PAGES = (
         "Bundles and saved sessions",
         "From an `amplifier.yaml` or a plan in code to a running session. See "
         "[Bundles](../bundles.md) and [Sessions](../sessions.md).",
-        {"amplifier_foundation": ""},
+        {"amplifier_hooks": ""},
     ),
     ApiPage(
         "approval.md",
@@ -155,7 +155,7 @@ PAGES = (
         "Adapters",
         "Hooks in front of agents of other frameworks. [Adapters](../adapters/index.md) has a "
         "page with a complete program for each.",
-        {"amplifier_apps.adapters": ""},
+        {"amplifier_hooks.frameworks": ""},
     ),
 )
 ELSEWHERE = {

@@ -6,6 +6,7 @@ Verdicts, options and exit codes are those of `amplifier audit verify`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -21,6 +22,7 @@ from amplifier_audit.reader.position import load_position, save_position
 from amplifier_audit.reader.report import Report, find_exit_code
 from amplifier_audit.reader.report_text import describe_report, report_to_dict
 from amplifier_audit.reader.verification import LogVerification
+from amplifier_audit.streams import print_error, run_program
 from amplifier_audit.witness.client import Witness
 from amplifier_audit.witness.verifying import read_witnesses
 
@@ -33,24 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = _verify(options)
     except AuditError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        print_error(f"Error: {error}")
         return UNREADABLE
     except OSError as error:
-        sys.stderr.write(f"Error: {error.strerror or error}: {error.filename}\n")
+        print_error(f"Error: {error.strerror or error}: {error.filename}")
         return UNREADABLE
     told = report_to_dict(report, complete=options.complete)
     lines = [json.dumps(told)] if options.json else describe_report(report)
-    _print("\n".join(lines))
+    # The exit code tells the verdict also to those who do not read to the end.
+    with contextlib.suppress(OSError):
+        sys.stdout.write("\n".join(lines) + "\n")
     return find_exit_code(report, complete=options.complete)
-
-
-def _print(text: str) -> None:
-    """Print the verdict; the exit code tells it also to those who do not read to the end."""
-    try:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _verify(options: argparse.Namespace) -> Report:
@@ -125,4 +120,4 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program(main)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from amplifier_core import only_kernel as only_kernel
+
 if TYPE_CHECKING:  # so that type checkers know them as well
     from amplifier_core import capabilities as capabilities
     from amplifier_core.approval import ApprovalAnswer as ApprovalAnswer

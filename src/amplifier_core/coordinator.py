@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate
+from amplifier_core.approval.handovers import Handovers
 from amplifier_core.approval.passage import Passage
 from amplifier_core.approval.question import AnyApprovalSystem
 from amplifier_core.cancellation import CancellationToken
@@ -45,6 +46,8 @@ from amplifier_core.utils.parameters import check_has
 from amplifier_core.utils.slots import Slots
 
 logger = logging.getLogger(__name__)
+
+GO_ON = "A hook wants you to go on."
 
 
 class SessionCoordinator(EcosystemFace, ModuleHost):
@@ -86,14 +89,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         # Whether telling of one of these events may reach a hook, the trail or a person.
         self.heard: Mapping[str, bool] = events.each_turn
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
-        passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
+        self.handovers = Handovers(self._trail, self.notify, self.hooks.find_counts)
+        """The questions that another program asks its own person."""
+        passage = Passage(self._gate, self._trail, self.notify, self.handovers, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
         # One for each tool call that may run at once, here and in sub-agents.
         self.slots = Slots(read_calls_at_once(self.config))
         self._strangers: dict[str, HookHandler] = {}
         budget = InjectionBudget(InjectionLimits.read(self.config.get("session") or {}))
         self._injector = Injector(self.mount_points, budget, self._trail, self._report_drops)
-        self._told: set[tuple[str, type, str]] = set()
+        self._told: set[tuple[str, type | str, str]] = set()
         self.hooks.reporter = self.report_troubles
         self.hooks.timed = self.hooks.timed or self._trail.records
         self._stop_listening = self.hooks.listen(self._record_registration)
@@ -107,19 +112,27 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
         That is `continue` with the final data, a copy nobody else holds, or `deny` with the reason.
         """
-        return (await self._operations.judge(event, data)).to_result()
+        name: Any = event
+        return (await self.judge(name, data)).to_result()
 
     # Not async themselves: a frame less in each event.
 
     def judge(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, Outcome]:
         """The same, with everything that is known of the outcome."""
         name: Any = event
+        if self._injector.calls.parked:
+            return self._place_and_judge(name, data)
         return self._operations.judge(name, data)
+
+    async def _place_and_judge(self, event: str, data: Any) -> Outcome:
+        await self._injector.calls.place_parked()
+        return await self._operations.judge(event, data)
 
     def notify(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, None]:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         name: Any = event
-        return self._operations.notify(name, data)
+        telling: Coroutine[Any, Any, Any] = self._operations.notify(name, data)
+        return telling
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
@@ -182,8 +195,19 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def report_troubles(self, run: Dispatch) -> None:
         """Record each failure of a hook, and tell the person once of each cause.
 
-        The same for what shadow mode kept from happening, each time.
+        The same for what shadow mode kept from happening, each time, and for answers that an event
+        cannot obey.
         """
+        await self._report_failures(run)
+        await self._report_shadowed(run)
+        for answer in run.ignored:
+            action, said = answer.result.action, answer.result.reason
+            why = self._keep_working(run.event, answer.result)
+            if why is not None:
+                said = said or answer.result.approval_prompt
+                await self.report_ignored(run.event, answer.handler, action, said, why)
+
+    async def _report_failures(self, run: Dispatch) -> None:
         stats = self.get_capability("session.stats") or {}
         shadows = self.hooks.mode == "evaluate_only"
         for handler, error, advice in run.troubles:
@@ -201,13 +225,42 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 self._told.add(known)
                 text = describe_failure(run.event, cause, place, denies)
                 await self.show(text, "error", f"hook:{handler.name}")
+
+    async def _report_shadowed(self, run: Dispatch) -> None:
         for answer in run.shadowed:
             action, reason = answer.result.action, answer.result.reason
             if would := describe_shadowed(run.event, answer.result):
                 body = {"action": action, "reason": reason, "would": would}
                 self._trail.write("shadowed", body, event=run.event, handler=answer.handler)
-                if shadows:
+                if self.hooks.mode == "evaluate_only":
                     await self.show(f"shadow: {would}", "warning", f"hook:{answer.hook}")
+
+    def _keep_working(self, event: str, result: HookResult) -> str | None:
+        """Have the agent go on that a hook does not let stop; returns why not, if so."""
+        if event not in events.stops or result.action != "deny":
+            return "the event only tells what has happened"
+        keep = self.get_capability("session.keep_working")
+        if keep is None:
+            return "nothing here can make the agent go on"
+        why: str | None = keep(result.reason or GO_ON, event)
+        return why
+
+    async def report_ignored(
+        self, event: str, handler: HookHandler, what: str, said: str | None, why: str
+    ) -> None:
+        """Record an answer of a hook that had no effect; the person is told once of each kind.
+
+        `what` is its action, or `user_message`; `said` is the text that went with it.
+        """
+        body = {"action": what, "reason": said, "why": why}
+        self._trail.write("answer_ignored", body, event=event, handler=handler)
+        handler.counts.count_ignored(what)
+        known = (handler.name, what, event)
+        if known not in self._told:
+            self._told.add(known)
+            text = f"answered {what!r} to {event}, which had no effect: {why}"
+            logger.warning("Hook '%s' %s", handler.name, text)
+            await self.show(text, "warning", f"hook:{handler.name}")
 
     async def tell_news(self) -> None:
         """Show what came up where nothing could be shown."""
@@ -261,7 +314,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         return list(self._injector.reviewed)
 
     def take_ephemeral(self) -> list[dict[str, Any]]:
-        """The ephemeral injections, used up: for an agent that makes its requests elsewhere."""
+        """The ephemeral injections, used up: for a loop that makes its requests by itself."""
         return self._injector.use_ephemeral([])
 
     def tool_calls(self) -> ToolCalls:
@@ -270,14 +323,18 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def may_send(self, messages: list[dict[str, Any]]) -> bool:
         """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""
+        self._injector.is_fetched = True
         return not (self.heard[events.PROVIDER_REQUEST] or self._injector.ephemeral or not messages)
 
     async def open_request(self, data: payloads.ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 
-        What hooks of this very event inject is part of it; ephemeral injections are used up.
+        What hooks of this very event inject is part of it; ephemeral injections are used up. If no
+        messages are given, it is the conversation, in an order that models accept.
         """
-        history = data.get("messages") or await self._injector.read_history()
+        history = data.get("messages") or []
+        if not history or self._injector.calls.parked:
+            history = await self._injector.complete_history(history)
         messages = self._injector.use_ephemeral(history)
         asked: payloads.ProviderRequestData = {**data, "messages": messages}
         if self.pass_unheard(events.PROVIDER_REQUEST, asked):  # nothing has to be copied
@@ -309,6 +366,10 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """A new turn begins: the injection budget is whole again."""
         self._injector.budget.used = 0
         self._trail.turn += 1
+        if self._injector.ephemeral:
+            lost = self._injector.drop_old()
+            self._count_unused(lost)
+            self._trail.news += [(one.why, "warning", f"hook:{one.injection.hook}") for one in lost]
         if not self.hooks.looked_up:
             self.hooks.look_up()
         is_quiet = not (self._trail.records or self._trail.news)
@@ -354,13 +415,29 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def cleanup(self) -> None:
         """Undo everything in reverse order; one that fails does not stop the others."""
         try:
+            await self.close_injections()
+        finally:
+            await self._clean_up()
+
+    async def close_injections(self) -> None:
+        """The agent is done: report what hooks told it and no request had."""
+        lost = await self._injector.close()
+        self._count_unused(lost)
+        await self._report_drops(lost)
+
+    def _count_unused(self, lost: list[Drop]) -> None:
+        stats = self.get_capability("session.stats")
+        if lost and stats is not None:
+            stats["injections_unused"] = stats.get("injections_unused", 0) + len(lost)
+
+    async def _clean_up(self) -> None:
+        try:
             for failure in await self.run_cleanups():
                 self._trail.write("error", {"what": "clean-up", "error": failure})
                 await self.show(f"A clean-up failed: {failure}", "error", "session")
         finally:
             if forgotten := self._gate.forget():
                 self._trail.write("approval_cache_cleared", {"answers": forgotten})
-            self._injector.forget()
             self._stop_listening()
             if self.hooks.reporter == self.report_troubles:
                 self.hooks.reporter = None

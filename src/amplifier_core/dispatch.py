@@ -11,6 +11,7 @@ from types import CoroutineType
 from typing import Any
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
+from amplifier_core.events import notifications
 from amplifier_core.isolation import copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
 from amplifier_core.models.advice import DENIED_BY as DENIED_BY
@@ -25,8 +26,9 @@ from amplifier_core.precedence import fold, strongest
 from amplifier_core.registration import Follow as Follow
 from amplifier_core.registration import HookHandler
 from amplifier_core.registration import Watch as Watch
-from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
+from amplifier_core.utils import is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import adopt, is_equal
+from amplifier_core.utils.describe import describe_cause
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +86,14 @@ class Dispatch:
     def asking(self) -> list[Answer]:
         """The answers that want a person asked."""
         return [answer for answer in self.spoken if answer.result.action == "ask_user"]
+
+    @property
+    def ignored(self) -> list[Answer]:
+        """The answers to an event that only tells which would stop it, or have a person asked."""
+        if self.event not in notifications:
+            return []
+        meant = ("deny", "ask_user")
+        return [one for one in self.spoken if one.result.action in meant and one.error is None]
 
     @property
     def is_over(self) -> bool:
@@ -379,11 +389,14 @@ def _read(
 
 
 def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
-    cause = describe_error(error)
+    cause = describe_cause(error)
     if isinstance(error, InvalidHookResult):
-        logger.warning("Hook '%s' on '%s' %s; ignored", record.name, run.event, error)
+        effect = "as it is a guard, this is denied" if record.is_guard else "ignored"
+        logger.warning("Hook '%s' on '%s' %s; %s", record.name, run.event, error, effect)
     else:
-        logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
+        trace = None if type(error) in record.traced else error  # once for each kind of failure
+        record.traced.add(type(error))
+        logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=trace)
     run.troubles += (Trouble(record, error),)
     record.counts.count_failure(isinstance(error, HookTimeout))
     if not record.is_guard:

@@ -50,6 +50,7 @@ class EcosystemFace:
         Returned is what is left for the loop to do: nothing, to stop, or to put the ephemeral
         injections into the request that it is building.
         """
+        await self._injector.calls.place_parked()
         run = find_dispatch(result) or await _take_over(self, event, hook_name, result)
         outcome, passing = await _carry_out(self._operations, run)
         if passing and outcome.allowed:

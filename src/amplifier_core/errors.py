@@ -84,10 +84,12 @@ LoadFailure = Literal[
 class ModuleError(AmplifierError):
     """A module cannot be used; `module_id` is the one, where a plan or a call named it.
 
-    `entry_name` tells entries of one module apart, where a plan gives them names.
+    `entry_name` tells entries of one module apart, where a plan gives them names. `option` is the
+    way to what is wrong in the entry's config: `("rules", 2, "action")`.
     """
 
     entry_name: str | None = None
+    option: tuple[str | int, ...] = ()
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ from amplifier_core.events.data import normalize_data
 from amplifier_core.events.handler import Registering, typed_like
 from amplifier_core.events.limits import check_limits, check_priority
 from amplifier_core.events.modes import Mode, choose_mode
-from amplifier_core.events.names import KNOWN, check_event, find_meant
+from amplifier_core.events.names import KNOWN, check_event, find_problem
 from amplifier_core.events.registry_names import RegistryNames
 from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
@@ -69,6 +69,8 @@ class HookRegistry(RegistryNames):
         self.parent = parent
         self._mode = choose_mode(mode, None if parent is None else parent.mode)
         self._by_event: dict[str, list[_Entry]] = {}
+        self._times: dict[tuple[str, Any], int] = {}
+        self._declared: frozenset[str] = frozenset()
         self._defaults: dict[str, Any] = {}
         self._plans: dict[str, Plan] = {}
         # Whether a hook may listen to one of these events; exact if it is looked up.
@@ -125,14 +127,59 @@ class HookRegistry(RegistryNames):
         record.parallel = parallel
         if misfit is not None:  # modules register such handlers and never emit their event
             record.advise("parameters", misfit)
-        if event not in KNOWN and (meant := find_meant(event)):
-            record.advise("event", f"listens to an unknown event; did you mean {meant!r}?")
-        with self._lock:
-            insort(self._by_event.setdefault(event, []), (priority, record.id, record))
-        self._changed("registered", record)
+        self._add(record)
         return partial(self.remove, record)
 
     on = register
+
+    def _add(self, record: HookHandler) -> None:
+        if record.event not in KNOWN:
+            self._check_known(record)
+        with self._lock:
+            entries = self._by_event.setdefault(record.event, [])
+            insort(entries, (record.priority, record.id, record))
+            is_twin = self._count_twins(record)
+        if is_twin:
+            advice = f"is registered for {record.event!r} more than once, and runs each time"
+            record.advise("twice", advice)
+        self._changed("registered", record)
+
+    def _check_known(self, record: HookHandler) -> None:
+        """Refuse a guard on an event that will never come; warn who only looks."""
+        problem = find_problem(record.event)
+        if problem is None or self.declares(record.event):
+            return
+        if record.is_guard:
+            raise ValueError(f"Guard '{record.name}' would never run: {problem}")
+        record.advise("event", f"may never run: {problem}")
+
+    def _count_twins(self, record: HookHandler) -> bool:
+        """Whether its function listens to the event already, as a guard or at the same place.
+
+        Whoever only looks may want to look twice, before and after others.
+        """
+        key = (record.event, record.identity)
+        self._times[key] = times = self._times.get(key, 0) + 1
+        if times == 1 or record.is_guard:
+            return times > 1
+        entries = self._by_event[record.event]
+        places = [place for place, _, one in entries if one.identity == record.identity]
+        return places.count(record.priority) > 1
+
+    def declare(self, *names: str) -> None:
+        """Say that events of one's own will be emitted, so that hooks may rely on them.
+
+        Needed only where a guard would be refused otherwise, and for lists: those say of every
+        other event of a module's own that nobody has declared it.
+        """
+        for name in names:
+            check_event(name)
+        self._declared |= {*names}
+
+    def declares(self, event: str) -> bool:
+        """Whether somebody has declared an event that this name or pattern fits."""
+        own = event in self._declared or any(fnmatchcase(one, event) for one in self._declared)
+        return own or (self.parent is not None and self.parent.declares(event))
 
     def _decorate(self, event: str, priority: int, handler: Handler, **settings: Any) -> Handler:
         if handler is None:
@@ -175,6 +222,10 @@ class HookRegistry(RegistryNames):
             del entries[index]
             if not entries:
                 del self._by_event[record.event]
+            key = (record.event, record.identity)
+            self._times[key] -= 1
+            if not self._times[key]:
+                del self._times[key]
         self._changed("unregistered", record)
         # An event that is under way may still call it, and somebody answer what it asked.
         record.counts = self._gone.setdefault(record.name, HookCounts()).add(record.counts)
@@ -207,6 +258,11 @@ class HookRegistry(RegistryNames):
             for _, _, record in entries:
                 found.setdefault(record.name, HookCounts()).add(record.counts)
         return found
+
+    def find_counts(self, name: str, event: str) -> HookCounts:
+        """Where to count what a hook of that name did, if it is still here or not."""
+        found = (one.counts for one in self.handlers_for(event) if one.name == name)
+        return next(found, None) or self._gone.setdefault(name, HookCounts())
 
     def listen(self, listener: Callable[[str, HookHandler], None]) -> Callable[[], None]:
         """Be told of each change: `("registered" | "unregistered", registration)`."""
@@ -344,7 +400,8 @@ class HookRegistry(RegistryNames):
                 plan.quiet += 1
             else:
                 plan.count_run(run.ran, run.times)
-            return await self._finish(run) if run.troubles or run.shadowed else run.fold()
+            told = run.troubles or run.shadowed or event in events.notifications
+            return await self._finish(run) if told else run.fold()
         finally:
             depth.set(here)
 
@@ -380,7 +437,7 @@ class HookRegistry(RegistryNames):
             depth.set(before)
 
     async def _finish(self, run: Dispatch) -> HookResult:
-        if (run.troubles or run.shadowed) and self.reporter is not None:
+        if self.reporter is not None and (run.troubles or run.shadowed or run.ignored):
             await self.reporter(run)
         return run.fold()
 

@@ -124,6 +124,8 @@ ContentBlock = Annotated[
     | ReasoningBlock,
     Field(discriminator="type"),
 ]
+ContentBlockUnion = ContentBlock
+"""The name that it has for existing providers."""
 
 
 # Messages and tools

@@ -15,13 +15,16 @@ from amplifier_core.events.data import normalize_data
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
-from amplifier_core.models.outcome import Outcome, allow
+from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, allow
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
 from amplifier_core.utils.slots import take_slot
 
 # How often one operation may be edited or judged again before it is denied.
 MOST_ROUNDS = 8
+
+# Why whoever gives the same edit to the same hook again is not asked a third time.
+SAME_EDIT = "the same edit was given twice and did not settle it"
 
 # Who denies when no hook did.
 KERNEL = "kernel"
@@ -56,8 +59,9 @@ class Operations:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
         given = detach(data if type(data) is dict else normalize_data(data))
         if event in notifications or not self.hooks.hears(event):
-            await self.notify(event, given)
-            return allow({**self.hooks.default_fields, **given})
+            spoken = await self.notify(event, given)
+            told = allow({**self.hooks.default_fields, **given})
+            return told._replace(answers=tuple(spoken)) if spoken else told
         run = await self._dispatch(event, given)
         if not run.spoken:
             return allow(run.data)
@@ -69,17 +73,18 @@ class Operations:
             await self.effects.inject_answers(event, run.spoken)
         return (await self.conclude(run, clearance))._replace(answers=tuple(run.spoken))
 
-    async def notify(self, event: str, data: Mapping[str, Any]) -> None:
+    async def notify(self, event: str, data: Mapping[str, Any]) -> list[Answer]:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):
             if self.trail.records:
                 self.trail.record_unheard(event, data)
             if self.trail.news:
                 await self.effects.tell_news()
-            return
+            return []
         run = await self._dispatch(event, data)
         if run.spoken:
             await self.effects.inject_answers(event, run.spoken)
+        return run.spoken
 
     async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, Clearance]:
         """Take a dispatch through its gates; after each wait it is judged again, as it is then.
@@ -88,14 +93,23 @@ class Operations:
         """
         answered: Answered = {}
         comments: tuple[str, ...] = ()
+        edits: list[tuple[str, str]] = []  # at which hook, and the digest of what it made
+        handed_over = False
         for _ in range(MOST_ROUNDS):
-            clearance = await self.passage.clear(run, answered)
+            repeated = len(edits) > len(set(edits))
+            clearance = await self.passage.clear(run, answered, SAME_EDIT if repeated else "")
             comments += clearance.comments
-            if not clearance.allowed or not self._is_stale(run, clearance):
-                return run, replace(clearance, comments=comments) if comments else clearance
+            if not clearance.allowed:
+                return run, replace(clearance, comments=comments)
+            handed_over = handed_over or clearance.handed_over
+            if not self._is_stale(run, clearance):
+                passed = replace(clearance, comments=comments, handed_over=handed_over)
+                return run, _refuse(ASKED_ELSEWHERE) if fixed and handed_over else passed
             given, shown = _take_edit(run, clearance)
             if fixed and shown != clearance.digest:
                 return run, _refuse("it cannot be edited any more")
+            if clearance.edited_input is not None:
+                edits.append((clearance.hook, shown))
             await take_slot()
             run = await self._dispatch(run.event, given, run)
             if not run.denied and digest_operation(run.event, run.data) != shown:
@@ -113,9 +127,18 @@ class Operations:
     async def conclude(self, run: Dispatch, clearance: Clearance) -> Outcome:
         """What became of an operation that came through its gates, or did not."""
         if not clearance.allowed:
+            if clearance.handed_over:  # denied by nobody: it waits for an answer
+                return Outcome(False, None, clearance.hook, clearance.reason, handed_over=True)
+            await self.passage.withdraw(run)
             denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
             return denied._replace(data=run.spoken[-1].result.data) if run.denied else denied
-        return Outcome(True, run.data, digest=clearance.digest, comments=clearance.comments)
+        return Outcome(
+            True,
+            run.data,
+            digest=clearance.digest,
+            comments=clearance.comments,
+            handed_over=clearance.handed_over,
+        )
 
     # Running hooks
 
@@ -141,7 +164,7 @@ class Operations:
             await self.effects.show_answers(event, *news)
         if trail.records:
             trail.record_dispatch(run, before is not None)
-        if run.troubles or run.shadowed:
+        if run.troubles or run.shadowed or (run.spoken and run.ignored):
             await self.effects.report_troubles(run)
         if trail.news:
             await self.effects.tell_news()

@@ -29,8 +29,8 @@ class HookHandler:
     """One registration. Sorts by priority, then by the order of registration."""
 
     __slots__ = (
-        "advice", "counts", "event", "handler", "id", "locked", "name", "on_error", "parallel",
-        "priority", "shadow", "timeout",
+        "advice", "counts", "event", "handler", "id", "identity", "locked", "name", "on_error",
+        "parallel", "priority", "shadow", "timeout", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -47,19 +47,18 @@ class HookHandler:
         self.priority = priority
         self.name = name or find_name(handler)
         self.event = event
+        # What makes two registrations one handler; a bound method is new at each look.
+        self.identity: tuple[int, ...] = (id(handler),)
+        if isinstance(handler, MethodType):
+            self.identity = (id(handler.__self__), id(handler.__func__))
         self.on_error = on_error
         self.timeout = timeout
         self.id = next(_numbers)
         self.locked = self.parallel = self.shadow = False
         self.counts = HookCounts()
         self.advice: dict[str, str] = {}
-
-    @property
-    def identity(self) -> Any:
-        """What makes two registrations one handler; a bound method is new at each look."""
-        if isinstance(self.handler, MethodType):
-            return id(self.handler.__self__), id(self.handler.__func__)
-        return id(self.handler)
+        # The kinds of its failures of which the log has a traceback.
+        self.traced: set[type[BaseException]] = set()
 
     @property
     def is_guard(self) -> bool:

@@ -25,7 +25,7 @@ from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.hook_counts import list_figures
-from amplifier_core.models.saved_state import STATE_VERSION, read_state
+from amplifier_core.models.saved_state import OPEN_CALLS, STATE_VERSION, read_state
 from amplifier_core.mount_plan import (
     EXAMPLES,
     MountPlan,
@@ -41,6 +41,7 @@ from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
 from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.message_order import arrange_messages
 from amplifier_core.utils.slots import Slots
 from amplifier_core.utils.truncate import redact_secrets
 
@@ -103,6 +104,15 @@ class AmplifierSession:
         )
 
     @property
+    def _initialized(self) -> bool:
+        """The older name, which tests of existing modules set."""
+        return self.initialized
+
+    @_initialized.setter
+    def _initialized(self, value: bool) -> None:
+        self.initialized = value
+
+    @property
     def status(self) -> Literal["idle", "running", "denied", "interrupted", "error", "ended"]:
         """What became of the last prompt, or that the session has ended."""
         if self._ended:
@@ -152,7 +162,10 @@ class AmplifierSession:
     async def _mount(self) -> None:
         await self._mount_difference(MountPlan.parse(self.config))
         self.coordinator.session_state.update(self._state.get("session_state", {}))
-        for message in self._state.pop("messages", ()):  # the context's from here on
+        saved = self._state.pop("messages", ())  # the context's from here on
+        # A call that was cut off has no result, and models refuse a conversation without one.
+        left_open = self.coordinator.session_state.get(OPEN_CALLS) or ()
+        for message in arrange_messages(saved, left_open):
             await add_message(self.context, message)
         self.initialized = True
         await self.mounting.ready()
@@ -303,7 +316,11 @@ class AmplifierSession:
             "created": self._created,
             "updated": timestamp(),
             "messages": await self._read_messages(),
-            "session_state": dict(self.coordinator.session_state),
+            "session_state": {
+                key: value
+                for key, value in self.coordinator.session_state.items()
+                if key != OPEN_CALLS
+            },
             "stats": dict(self.stats),
         }
 
@@ -323,6 +340,7 @@ class AmplifierSession:
             await self._unmount()
 
     async def _announce_end(self, reason: payloads.EndReason) -> None:
+        await self.coordinator.close_injections()
         try:
             self.stats["total_messages"] = len(await self._read_messages())
         except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending

@@ -17,7 +17,7 @@ from amplifier_core.events.tool_data import describe_failure, describe_result
 from amplifier_core.isolation import detach
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, describe_denial
 from amplifier_core.models.record_bodies import describe_end
 from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
@@ -68,6 +68,9 @@ async def _judge_and_run(
     outcome = await coordinator.judge(events.TOOL_PRE, wanted)
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)
+    if outcome.handed_over:
+        await coordinator.handovers.withdraw(events.TOOL_PRE, wanted["tool_call_id"])
+        return ToolResult.refused(describe_denial(KERNEL, ASKED_ELSEWHERE))
     left = outcome.data or {}
     tool = have.get(str(left.get("tool_name")))
     refusal = _refuse_unusable(coordinator, left, tool)
@@ -99,14 +102,18 @@ def _refuse_unusable(
 async def start_call(
     coordinator: SessionCoordinator, outcome: Outcome, left: dict[str, Any], same_tool: bool
 ) -> str | None:
-    """Record that the call starts; returns why it must not, if it is not what a person allowed."""
+    """Record that the call starts; returns why it must not, if it is not what a person allowed.
+
+    Of a call that was handed over, nobody knows yet whether it will start: nothing is recorded.
+    """
     trail, name, gated = coordinator.trail, left.get("tool_name"), bool(outcome.digest)
     if not gated and not (trail.records and trail.records_each_event):
         return None
     found = digest_operation(events.TOOL_PRE, left)
     start = {"tool": name, "id": left.get("tool_call_id"), "digest": found, "gated": gated}
     if not gated:
-        trail.write("tool_started", start, event=events.TOOL_PRE)
+        if not outcome.handed_over:
+            trail.write("tool_started", start, event=events.TOOL_PRE)
         return None
     if not same_tool:
         return f"{name} was replaced while it waited for approval"
@@ -114,6 +121,8 @@ async def start_call(
         body = {"approved": outcome.digest, "found": found}
         trail.write("digest_mismatch", body, event=events.TOOL_PRE)
         return f"the input of {name} is not what was approved"
+    if outcome.handed_over:
+        return None
     # What a person had to allow is on disk before it runs.
     return await trail.write_ahead("tool_started", start, event=events.TOOL_PRE)
 
@@ -161,6 +170,17 @@ def record_end(
         body = describe_end(left, outcome, result, spent)
         coordinator.trail.write("tool_finished", body, event=events.TOOL_PRE)
     return spent
+
+
+def record_denial_contradicted(
+    coordinator: SessionCoordinator, event: str, hook: str, body: Mapping[str, Any]
+) -> None:
+    """Record that another program shows a result of a call which was denied here, and count it."""
+    is_hook = any(one.name == hook for one in coordinator.hooks.handlers_for(events.TOOL_PRE))
+    if is_hook:
+        coordinator.hooks.find_counts(hook, events.TOOL_PRE).contradicted += 1
+    named = hook if is_hook else None  # what runs hooks denies, too; the reason says it
+    coordinator.trail.write("denial_contradicted", body, event=event, hook=named)
 
 
 async def _judge_result(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.coverage.tables import list_coverage
+from amplifier_hooks.coverage.tables import list_coverage
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import Stage
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import Governor, govern
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.testing import EventRecorder, MemoryAudit, RecordingDisplay, ScriptedApproval
+from amplifier_hooks.frameworks import Governor, govern
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 
 DONE = "All done."

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import answer
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.utils import describe_error
+from amplifier_hooks.frameworks import answer
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import (
     Stage,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from amplifier_apps.coverage.tables import list_coverage
+from amplifier_hooks.coverage.tables import list_coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_A_DRIVER = {"agent-hooks"}

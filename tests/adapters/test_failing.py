@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.governing.half_calls import HalfCalls
-from amplifier_apps.adapters.governing.run import Run
+from amplifier_hooks.external.half_calls import HalfCalls
+from amplifier_hooks.external.run import Run
+from amplifier_hooks.frameworks import Governor
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import DONE, Stage, attempt, call, keep_runs, use
 

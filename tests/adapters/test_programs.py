@@ -47,7 +47,7 @@ def is_installed(program: Path) -> bool:
         name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names
     }
     ours = {name for name in names if name and name.startswith("amplifier_")}
-    adapter = {f"amplifier_apps.adapters.{name_adapter(program)}"} & ours
+    adapter = {f"amplifier_hooks.frameworks.{name_adapter(program)}"} & ours
     roots = {name.split(".")[0] for name in names - ours if name}
     missing = [name for name in roots if importlib.util.find_spec(name) is None]
     if adapter and not missing:

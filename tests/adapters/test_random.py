@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import Governor, govern
 from amplifier_audit import AuditLog, AuditSettings, verify
 from amplifier_core import HookResult
 from amplifier_core.testing import MemoryAudit
+from amplifier_hooks.frameworks import Governor, govern
 from tests.adapters.drivers.driver import Driver, Ran
 from tests.adapters.gamble import ANSWER, PROMPT, Gamble, Hooks, Planned, digest
 from tests.adapters.stage import DONE, attempt, keep_runs

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import Governor, govern
 from amplifier_audit import AuditLog, AuditSettings, verify
 from amplifier_core import HookResult, SessionCoordinator
-from amplifier_core.testing import MemoryAudit
+from amplifier_core.testing import MemoryAudit, RecordingDisplay
+from amplifier_hooks.frameworks import Governor, govern
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import DONE, Stage, ask, attempt, call, use
 
@@ -21,6 +21,14 @@ hooks:
   - module: guard
     source: ./guard.py
 audit: {enabled: true, path: AUDIT}
+"""
+
+READING = """
+inherit: false
+session: {orchestrator: loop-basic, context: context-simple}
+hooks:
+  - module: hooks-production-guard
+    config: {shell: {}}
 """
 
 GUARD = """
@@ -126,6 +134,55 @@ async def test_a_bundle_by_its_path(
     logs = [one for one in (tmp_path / "audit").iterdir() if one.is_dir()]
     assert len(logs) == 1
     assert verify(logs[0]).verdict == "consistent"
+
+
+async def test_a_tool_that_no_guard_can_read_is_named(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards read paths and commands: of these tools, note has neither."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    (tmp_path / "amplifier.yaml").write_text(READING)
+    display, audit = RecordingDisplay(), MemoryAudit()
+    hooks = govern("amplifier.yaml", display=display, audit=audit)
+    script = use(call("note", 1, text="a"), call("wipe", 2, path="/tmp/x"))
+    ran = await driver.run(hooks, script)
+    await hooks.close()
+    assert len(ran.calls) == 2
+    shown = [text for text, _, source in display.messages if source == "guards"]
+    assert len(shown) == 1
+    assert "note" in shown[0]
+    assert "wipe" not in shown[0]
+    assert shown[0] in [one["body"]["text"] for one in audit.of_type("user_message")]
+
+
+async def test_agents_that_tools_start_unseen_are_said_once(driver: Driver, stage: Stage) -> None:
+    """Where a framework does not show them, whoever relies on a guard is told at the start."""
+    stage.answer("tool:pre", HookResult(), on_error="deny")
+    hooks = stage.hooks
+    await driver.run(hooks, [DONE])
+    await driver.run(hooks, [DONE])
+    shown = [text for text, _, _ in stage.display.messages if "agents that a tool starts" in text]
+    said = [one["body"]["text"] for one in stage.of_type("user_message")]
+    is_unseen = driver.coverage.inner_agents == "unseen"
+    assert len(shown) == (1 if is_unseen else 0)
+    assert said == shown * 2
+
+
+async def test_refusing_agents_without_hooks_is_held_or_refused(
+    driver: Driver, stage: Stage
+) -> None:
+    """A setting that nothing could hold starts no run."""
+    hooks = govern(stage.registry, audit=stage.audit, ungoverned="deny")
+    ran, error = await attempt(driver.run(hooks, use(call("note", text="a"))))
+    await hooks.close()
+    if driver.coverage.inner_agents in ("governed", "noticed"):
+        assert error is None
+        assert len(ran.calls) == 1
+    else:
+        assert ran.calls == []
+        assert "session.ungoverned: deny cannot be held" in str(error)
 
 
 async def test_without_hooks_nothing_of_ours_is_attached(

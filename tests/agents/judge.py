@@ -35,6 +35,22 @@ async def judge_prompt(event: str, data: dict[str, Any]) -> HookResult:
     return CONTINUE
 
 
+@hook("orchestrator:complete")
+async def judge_end(event: str, data: dict[str, Any]) -> HookResult:
+    """Have the agent go on, if a file of the project says so."""
+    if not (HERE / "keep-working").exists():
+        return CONTINUE
+    return HookResult(action="deny", reason="the-judge-wants-more")
+
+
+@hook("guest:config_change")
+async def judge_settings(event: str, data: dict[str, Any]) -> HookResult:
+    """Refuse changed settings, if a file of the project says so."""
+    if not (HERE / "refuse-settings").exists():
+        return CONTINUE
+    return HookResult(action="deny", reason="the-judge-refuses")
+
+
 @hook("tool:post", on_error="deny")
 async def judge_result(event: str, data: dict[str, Any]) -> HookResult:
     """Replace what a tool said, if it said a certain word."""

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from amplifier_core.testing import wait_for
 from tests.agents.cases import ALL, run_with, run_with_all
 from tests.agents.programs import Program
 from tests.agents.trails import read_trail
@@ -86,8 +87,10 @@ async def test_a_hook_that_raises_denies(world: World, program: Program) -> None
 @run_with_all
 async def test_a_hook_that_takes_too_long_denies(world: World, program: Program) -> None:
     """Our own deadline comes before that of the agent, after which it would run the command."""
+    # With everything loaded, so that the limit is about the hook alone, also on a busy machine.
+    await world.run(program, [DONE])
     shell = program.call_shell("echo hang-me >> out.txt")
-    short = {"AMPLIFIER_GUEST_SECONDS": "4"}
+    short = {"AMPLIFIER_GUEST_SECONDS": "15"}
     outcome = await world.run(program, [{"tool_calls": [shell]}, DONE], env=short)
     assert world.read("judging") == ["judging"]
     assert world.read() == [], outcome.output
@@ -112,3 +115,33 @@ async def test_a_text_added_to_a_prompt_is_in_the_first_request(
     (world.project / "explain-prompts").touch()
     outcome = await world.run(program, [DONE])
     assert "the-judge-explains" in outcome.asked[0], outcome.output
+
+
+@run_with_all
+async def test_a_denied_end_of_a_turn_has_the_agent_go_on(world: World, program: Program) -> None:
+    """With the reason for the model to read, and not for ever: Codex and Gemini have no limit."""
+    (world.project / "keep-working").touch()
+    outcome = await world.run(program, [DONE])
+    reasons = ["the-judge-wants-more" in one for one in outcome.asked]
+    assert reasons[:2] == [False, True], outcome.output
+    assert len(reasons) == 9  # once, and eight times more
+    trail = await asyncio.to_thread(world.amplifier, "audit", "show", "--json")
+    assert '"answer_ignored"' in trail
+
+
+@run_with("claude")
+async def test_refused_settings_do_not_switch_the_guard_off(world: World, program: Program) -> None:
+    """A project that gets `disableAllHooks` while the agent works keeps its guard."""
+    (world.project / "refuse-settings").touch()
+    calls = (
+        program.call_shell("touch started; sleep 6"),
+        program.call_shell("echo deny-me >> out.txt"),
+    )
+    script: list[dict[str, object]] = [{"tool_calls": [one]} for one in calls]
+    run = asyncio.create_task(world.run(program, [*script, DONE]))
+    assert await wait_for((world.project / "started").exists, 60)
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    outcome = await run
+    assert world.read() == [], outcome.output
+    assert len(outcome.asked) == 3

@@ -41,7 +41,7 @@ async def test_a_question_is_answered_from_another_shell(
     question = await wait_for_question(world)
     assert world.read() == []
     words = ("approvals", answer, question, "--yes", "--comment", "said-from-elsewhere")
-    await asyncio.to_thread(world.amplifier, *words)
+    await asyncio.to_thread(world.amplifier_at_terminal, *words)
     outcome = await running
     assert world.read() == (["ask-me"] if answer == "allow" else []), outcome.output
     assert "said-from-elsewhere" in outcome.asked[1]

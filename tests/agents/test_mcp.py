@@ -104,7 +104,7 @@ async def test_the_agent_connects_to_what_was_written_for_it(
 
 
 def _count_gateways(text: str) -> int:
-    return text.count("amplifier_apps.cli.main")
+    return text.count("amplifier_hooks.cli.main")
 
 
 def _write_file(world: World, program: Program, word: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.guests.installing.places import find_settings
+from amplifier_hooks.coding_agents.installing.places import find_settings
 from tests.agents.cases import ALL, run_with, run_with_all
 from tests.agents.programs import PROGRAMS, Program
 from tests.agents.trails import read_trail
@@ -109,12 +109,16 @@ async def test_copilot_heeds_what_is_installed_for_claude(
 
 @run_with("copilot")
 async def test_copilot_with_both_installations_is_judged(world: World, program: Program) -> None:
-    """It calls us twice for each event; a call that is allowed still runs once."""
+    """It calls us twice for each event, which is judged once; what is allowed runs once."""
     world.guard(PROGRAMS["claude"], "--project")
-    script = [{"tool_calls": [program.call_shell(DENIED)]}]
-    script += [{"tool_calls": [program.call_shell("echo fine >> out.txt")]}]
-    outcome = await world.run(program, [*script, DONE])
-    assert world.read() == ["fine"], outcome.output
+    fine = "echo fine >> out.txt"
+    calls = [program.call_shell(one) for one in (DENIED, fine, "echo rewrite-me >> out.txt")]
+    outcome = await world.run(program, [*({"tool_calls": [one]} for one in calls), DONE])
+    assert world.read() == ["fine", "rewritten"], outcome.output
+    trail = await asyncio.to_thread(read_trail, world)
+    assert [one for one, _ in trail.list_calls()][:2] == [DENIED, fine]
+    assert len(trail.list_calls()) == len(calls)
+    assert [trail.list_types().count(f"session_{one}") for one in ("started", "ended")] == [1, 1]
 
 
 @run_with("claude")

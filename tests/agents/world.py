@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,13 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from amplifier_core.testing import wait_for
-from amplifier_foundation.model_server import ModelServer
-from amplifier_foundation.model_server.server import Received
+from amplifier_hooks.agent.model_server import ModelServer
+from amplifier_hooks.agent.model_server.server import Received
 from tests.agents.programs import NOWHERE, Program
+from tests.hooks.cli.pty_program import run_in_pty
 
 AMPLIFIER = Path(sys.executable).with_name("amplifier")
 LONGEST_RUN = 120.0
+_LONGEST_LINE = 16 * 1024 * 1024
 # Whatever an agent would like to fetch from elsewhere, it does not get.
 LOOPBACK = {"HTTPS_PROXY": NOWHERE, "HTTP_PROXY": NOWHERE, "NO_PROXY": "127.0.0.1,localhost"}
 JUDGE = Path(__file__).with_name("judge.py")
@@ -56,6 +62,8 @@ class World:
         (self.project / ".git").mkdir()
         node = Path(shutil.which("node") or "/usr/bin/node").parent
         self.env = {"PATH": f"{node}:/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8"}
+        self.etc = self._root / "etc"
+        self._inside: list[str] = []
 
     @property
     def guests(self) -> Path:
@@ -67,6 +75,25 @@ class World:
         where = self.locate(program).parent
         self.env["PATH"] = f"{where}:{self.env['PATH']}"
         program.write_settings(self.home, self.project)
+
+    def use_own_etc(self) -> None:
+        """Have everything run with an /etc of its own, in which root lives in this home."""
+        if os.geteuid() != 0 or shutil.which("bwrap") is None:
+            pytest.skip("THE SETTINGS OF A MACHINE ARE NOT TESTED HERE: this needs root and bwrap")
+        shutil.copytree("/etc", self.etc, symlinks=True)
+        users = (self.etc / "passwd").read_text().splitlines()
+        users = [re.sub("^(root(?::[^:]*){4}):[^:]*:", rf"\1:{self.home}:", one) for one in users]
+        (self.etc / "passwd").write_text("\n".join([*users, ""]))
+        self._inside = ["bwrap", "--bind", "/", "/", "--bind", str(self.etc), "/etc"]
+        self._inside += [
+            *_open_interpreter(self._agents),
+            "--dev-bind",
+            "/dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "--",
+        ]
 
     def locate(self, program: Program) -> Path:
         """The file of an agent's program."""
@@ -82,11 +109,20 @@ class World:
     def amplifier(self, *words: str, codes: Sequence[int] = (0,)) -> str:
         """Run the command line in the project; what it printed."""
         done = subprocess.run(
-            [AMPLIFIER, *words], cwd=self.project, env=self.env, capture_output=True, text=True
+            [*self._inside, AMPLIFIER, *words],
+            cwd=self.project,
+            env=self.env,
+            capture_output=True,
+            text=True,
         )
         said = f"amplifier {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert done.returncode in codes, said
         return done.stdout
+
+    def amplifier_at_terminal(self, *words: str) -> None:
+        """Run a command of a person, who sits at a terminal."""
+        with run_in_pty(str(AMPLIFIER), *words, cwd=self.project, env=self.env) as program:
+            assert program.wait_end() == 0, program.raw
 
     def write_bundle(self, more: str = "") -> None:
         """Put the hook of these tests into the project, and trust it as its person would."""
@@ -97,15 +133,15 @@ class World:
         (digest,) = {word for word in shown.split() if len(word) == 64} or {""}
         self.amplifier("trust", "--digest", digest)
 
-    def guard(self, program: Program, *options: str) -> str:
+    def guard(self, program: Program, *options: str, codes: Sequence[int] = (0,)) -> str:
         """Put our hooks in front of an agent."""
-        return self.amplifier("guard", program.name, *options)
+        return self.amplifier("guard", program.name, *options, codes=codes)
 
     def ask_resident(self, word: str) -> dict[str, Any]:
         """The state of the resident process, or tell it to stop; empty if there is none."""
         import socket
 
-        from amplifier_foundation.guests.client.client import VERSION
+        from amplifier_hooks.coding_agents.client.client import VERSION
 
         with socket.socket(socket.AF_UNIX) as line, suppress(OSError):
             line.settimeout(10)
@@ -147,27 +183,47 @@ class World:
             try:
                 output, _ = await asyncio.wait_for(process.communicate(), LONGEST_RUN)
             finally:
-                await self._end(process)
+                await self.end(process)
             return Outcome(process.returncode, output.decode(errors="replace"), server.requests)
 
     async def start(
         self, program: Program, url: str, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
         """Start an agent whose model is at this address, in a process group of its own."""
-        process = await asyncio.create_subprocess_exec(
-            *program.build_command(self.locate(program), url),
-            cwd=self.project,
-            env={
-                **self.env,
-                **LOOPBACK,
-                **program.build_environment(self.home, url),
-                **(env or {}),
-            },
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        command = program.build_command(self.locate(program), url)
+        process = await self.start_command(program, command, url, env)
+        assert process.stdin is not None
+        process.stdin.close()
+        return process
+
+    async def start_command(
+        self,
+        program: Program,
+        command: Sequence[str],
+        url: str,
+        env: Mapping[str, str] | None = None,
+        log: Path | None = None,
+    ) -> asyncio.subprocess.Process:
+        """Start an agent in another way; what it says about itself goes to a file, if there is one.
+
+        Its input is open, for an editor that talks with it.
+        """
+        own = program.build_environment(self.home, url)
+        with contextlib.ExitStack() as stack:
+            errors: Any = asyncio.subprocess.STDOUT
+            if log is not None:
+                errors = stack.enter_context(log.open("ab"))
+            process = await asyncio.create_subprocess_exec(
+                *self._inside,
+                *command,
+                cwd=self.project,
+                env={**self.env, **LOOPBACK, **own, **(env or {})},
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                limit=_LONGEST_LINE,
+            )
         self._running.append(process)
         return process
 
@@ -177,7 +233,7 @@ class World:
         """End every process of this machine, and remove everything."""
         self.let_go()
         for process in tuple(self._running):
-            await self._end(process)
+            await self.end(process)
         resident = self.ask_resident("stop").get("pid")
         # Agents may start their hooks in sessions of their own.
         for client in self.find_clients():
@@ -186,12 +242,27 @@ class World:
             _kill(resident)
         shutil.rmtree(self._root, ignore_errors=True)
 
-    async def _end(self, process: asyncio.subprocess.Process) -> None:
+    async def end(self, process: asyncio.subprocess.Process) -> None:
         """End what still runs of an agent, with everything it has started in its group."""
         self._running.remove(process)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+
+
+def _open_interpreter(agents: Path) -> list[str]:
+    """What makes our interpreter readable for everybody, if it lies in the home of root.
+
+    The agents may lie there as well.
+    """
+    base = Path(sys.base_prefix)
+    closed = [one for one in reversed(base.parents) if not one.stat().st_mode & 0o001]
+    if not closed:
+        return []
+    shown = [str(closed[0] / base.relative_to(closed[0]).parts[0])]
+    shown += [str(agents)] if agents.is_relative_to(closed[0]) else []
+    binds = [word for one in shown for word in ("--bind", one, one)]
+    return ["--perms", "0755", "--tmpfs", str(closed[0]), *binds]
 
 
 def _kill(process: int) -> None:

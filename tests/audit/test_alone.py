@@ -169,3 +169,57 @@ async def test_verifying_writes_nothing_into_the_log(alone: Path, tmp_path: Path
         run_alone(alone, "-m", "amplifier_audit", "verify", str(tmp_path / "log")).returncode == 3
     )
     assert look() == before
+
+
+# What Windows' Python lacks; such a machine is not at hand.
+WITHOUT_POSIX = """
+import os, runpy, sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("fcntl", "grp", "pwd", "resource", "termios"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+for module in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules.pop(module, None)
+sys.meta_path.insert(0, Absent())
+for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "geteuid", "getuid", "fork",
+             "register_at_fork", "sched_getaffinity"):
+    delattr(os, name)
+if hasattr(os, "process_cpu_count"):  # where affinity is not known, as os.py has it
+    os.process_cpu_count = os.cpu_count
+runpy.run_module("amplifier_audit", run_name="__main__")
+"""
+
+
+async def test_a_log_is_verified_without_what_only_posix_has(alone: Path, tmp_path: Path) -> None:
+    """Reading and verifying a trail works wherever Python does."""
+    anchors = (anchor_to_file(tmp_path / "anchors"),)
+    settings = AuditSettings(segment_bytes=4000, checkpoint_seconds=60)
+    await write_log(tmp_path / "log", 30, settings, signer=SIGNER, anchors=anchors)
+    verify = [
+        *("verify", str(tmp_path / "log"), "--key", SIGNER.public),
+        *("--anchor", str(tmp_path / "anchors")),
+    ]
+    for option in ("--save", "--since"):
+        command = [*verify, option, str(tmp_path / "position")]
+        done = run_alone(alone, "-c", WITHOUT_POSIX, *command)
+        usual = run_alone(alone, "-m", "amplifier_audit", *command)
+        assert (done.returncode, done.stdout, done.stderr) == (usual.returncode, usual.stdout, "")
+        assert done.stdout.startswith("PROVEN" if option == "--save" else "CONSISTENT")
+
+
+def test_writing_without_locks_is_refused_in_one_sentence(alone: Path, tmp_path: Path) -> None:
+    """Two writers would spoil one log."""
+    program = WITHOUT_POSIX.replace(
+        'runpy.run_module("amplifier_audit", run_name="__main__")',
+        """
+import asyncio
+from amplifier_audit import AuditLog
+from amplifier_audit.errors import AuditError
+try:
+    asyncio.run(AuditLog.open(sys.argv[1]))
+except AuditError as error:
+    print(error)
+""",
+    )
+    done = run_alone(alone, "-c", program, str(tmp_path / "log"))
+    assert "Writing a log needs file locks" in done.stdout, done.stderr

@@ -14,7 +14,7 @@ import pytest
 
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder
-from amplifier_foundation.model_server import ModelServer
+from amplifier_hooks.agent.model_server import ModelServer
 from tests.compat.ecosystem.app import App, Person, Screen
 from tests.support.ecosystem import (
     LOOPS,

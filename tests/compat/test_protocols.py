@@ -20,8 +20,8 @@ from amplifier_core.interfaces import (
 from amplifier_core.message_models import ChatResponse, TextBlock, ToolCall, ToolCallBlock
 from amplifier_core.models import ModelInfo, ProviderInfo, ToolResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.contexts import simple
-from amplifier_foundation.providers import anthropic, local, openai, scripted
+from amplifier_hooks.agent.contexts import simple
+from amplifier_hooks.agent.providers import anthropic, local, openai, scripted
 from tests.support.models import mount_provider
 from tests.support.sessions import SessionHarness, calls
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from amplifier_foundation.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.postgres_server import PostgresServer
 from tests.support.stores import ManualClock
 

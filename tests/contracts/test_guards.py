@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.modules.installation import name_install_command
+from amplifier_hooks.modules.installation import name_install_command
 from tests.support.harness import Harness, finish
 
 A_RULE = {"name": "r", "tool": "Bash", "action": "deny", "reason": "no"}
@@ -55,7 +55,7 @@ async def test_guards_fail_closed_with_a_time_limit(module: str, tmp_path: Path)
     assert registered
     assert {handler.on_error for handler in registered} == {"deny"}
     assert {handler.timeout for handler in registered} == {3.0}
-    loaded = importlib.import_module(f"amplifier_foundation.hooks.{module}")
+    loaded = importlib.import_module(f"amplifier_hooks.guards.{module}")
     assert {handler.name for handler in registered} == {loaded.NAME}
 
 
@@ -69,7 +69,7 @@ async def test_an_unknown_option_is_named_with_the_nearest_right_one(
     with pytest.raises(ModuleLoadError) as refused:
         await harness.mount(module, {**config, wrong: 1})
     message = str(refused.value)
-    assert message.startswith(importlib.import_module(f"amplifier_foundation.hooks.{module}").NAME)
+    assert message.startswith(importlib.import_module(f"amplifier_hooks.guards.{module}").NAME)
     assert repr(wrong) in message
     assert f"did you mean {right!r}?" in message
     assert not any(harness.hooks.list_handlers().values())
@@ -137,7 +137,7 @@ def test_a_missing_dependency_is_a_sentence_what_to_install(module: str, tmp_pat
 def test_importing_a_guard_imports_no_heavy_package(module: str) -> None:
     """No policy dependency is imported before a module that needs it is mounted."""
     code = (
-        f"import sys, amplifier_foundation.hooks.{module}; "
+        f"import sys, amplifier_hooks.guards.{module}; "
         "sys.exit(bool({'re2', 'tree_sitter', 'cel_expr_python', 'yaml'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.validation.hook import HookValidator
-from amplifier_foundation.bundles.substitution import substitute
-from amplifier_foundation.modules.options import parse_config
+from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.yaml_files.substitution import substitute
 from tests.support.harness import Harness, finish
 
 MODULES: dict[str, dict[str, Any]] = {
@@ -197,7 +197,7 @@ def test_the_documentation_lists_every_option_and_its_example_is_valid(module: s
     """For each module one page with all options in a table and a valid example."""
     name = module.replace("_", "-")
     page = (ROOT / "docs" / "modules" / f"hooks-{name}.md").read_text()
-    config = importlib.import_module(f"amplifier_foundation.hooks.{module}").Config
+    config = importlib.import_module(f"amplifier_hooks.guards.{module}").Config
     options = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert set(config.model_fields) <= options
     for example in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL):

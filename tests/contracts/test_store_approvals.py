@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.stores.approvals import requests
-from amplifier_foundation.stores.errors import (
+from amplifier_hooks.approvals.stores.approvals import requests
+from amplifier_hooks.approvals.stores.errors import (
     BadRequest,
     Conflict,
     NotAllowed,
@@ -19,8 +19,8 @@ from amplifier_foundation.stores.errors import (
     StoreUnavailable,
     TooMany,
 )
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import (
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import (
     Approval,
     ApprovalFilter,
     Choice,

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from amplifier_foundation.stores.store import open_store
+from amplifier_hooks.approvals.stores.store import open_store
 from tests.support.stores import make_request
 
 ROOT = Path(__file__).parents[2]

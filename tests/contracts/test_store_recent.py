@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from amplifier_foundation.stores.owners import list_requesters
-from amplifier_foundation.stores.recent import list_recent
-from amplifier_foundation.stores.store import Store
-from amplifier_foundation.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.stores.owners import list_requesters
+from amplifier_hooks.approvals.stores.recent import list_recent
+from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from tests.support.stores import ManualClock, make_request
 
 

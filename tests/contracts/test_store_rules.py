@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.stores.errors import BadRequest, NotFound
-from amplifier_foundation.stores.store import Store
-from amplifier_foundation.stores.values.approval import ApprovalRequest, StandingWish
-from amplifier_foundation.stores.values.rule import StandingRule
+from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.stores.scopes import describe_width
+from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, StandingWish
+from amplifier_hooks.approvals.stores.values.rule import StandingRule
 from tests.support.stores import DENY, ManualClock, ask, decide, make_request, require
 
 
@@ -44,6 +45,7 @@ async def test_a_rule_allows_nothing_else(store: Store) -> None:
     other: dict[str, Any]
     for other in (
         {"digest": "other"},
+        {"prompt": "Another question of the same hook?"},
         {"hook": "other"},
         {"event": "prompt:submit"},
         {"tool_name": "Edit"},
@@ -57,6 +59,33 @@ async def test_a_rule_allows_nothing_else(store: Store) -> None:
     ):
         assert await store.rules.find_rule(replace(same, **other)) is None, other
     assert (await store.rules.find_rule(same)).uses == 1
+
+
+async def test_a_rule_for_a_folder_answers_the_question_it_was_made_for(store: Store) -> None:
+    """Not the other questions of its hook, of which `hooks-rules` has as many as it has rules."""
+    typos: dict[str, Any] = {"hook": "hooks-rules", "prompt": "Fix typos?"}
+    rule = await grant(store, "below:/home/ann/project", **typos)
+    assert "when hook hooks-rules asks “Fix typos?”" in rule.description
+    other = {"file_path": "legal/contract.md", "content": "Fix typos?"}
+    assert await store.rules.find_rule(make_request(**typos, digest="2", tool_input=other))
+    legal = make_request(
+        hook="hooks-rules",
+        prompt="LEGAL: only with the lawyer's yes",
+        digest="3",
+        tool_input=other,
+    )
+    assert await store.rules.find_rule(legal) is None
+
+
+async def test_a_rule_of_an_earlier_version_answers_only_its_own_prompt(store: Store) -> None:
+    """It was meant for every question of its hook, and says that it is too wide."""
+    rule = await grant(store, "below:/home/ann/project", prompt="Fix typos?")
+    await store.engine.write(lambda one: one.run("UPDATE rules SET question = ''"))
+    old = await store.rules.get(rule.id)
+    assert describe_width(rule) == ""
+    assert "it now answers only “Fix typos?”" in describe_width(old)
+    assert await store.rules.find_rule(make_request(prompt="LEGAL?", digest="2")) is None
+    assert await store.rules.find_rule(make_request(prompt="Fix typos?", digest="2"))
 
 
 async def test_a_rule_ends_by_time_use_or_a_person(store: Store, clock: ManualClock) -> None:

@@ -13,12 +13,12 @@ import pytest
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.proof import RangeRoots, list_consistency_ranges
 from amplifier_audit.format.tree import Tree, hash_leaf
-from amplifier_foundation.stores import records as kept_records
-from amplifier_foundation.stores import sessions as kept_sessions
-from amplifier_foundation.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
-from amplifier_foundation.stores.store import Store
-from amplifier_foundation.stores.values.hook_figures import HookFigures
-from amplifier_foundation.stores.values.session import (
+from amplifier_hooks.approvals.stores import records as kept_records
+from amplifier_hooks.approvals.stores import sessions as kept_sessions
+from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
+from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.values.hook_figures import HookFigures
+from amplifier_hooks.approvals.stores.values.session import (
     Overruling,
     SessionEntry,
     SessionRecord,

@@ -155,6 +155,23 @@ async def test_an_interruption_is_raised_after_the_last_callback(
     assert called == ["other"]
 
 
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+async def test_an_interruption_of_an_async_callback_does_not_end_the_loop(
+    interruption: type[BaseException],
+) -> None:
+    """In a task of its own, it would leave through the loop, and the others would not run."""
+    token, called = CancellationToken(), []
+
+    async def interrupt() -> None:
+        raise interruption
+
+    token.on_cancel(interrupt)
+    token.on_cancel(lambda: called.append("other"))
+    with pytest.raises(interruption):
+        await token.trigger_callbacks()
+    assert called == ["other"]
+
+
 async def test_the_coordinator_announces_each_step_once() -> None:
     """Hooks hear of a stop when it is wanted, and again when it becomes urgent."""
     harness, seen, called = Harness(), EventRecorder(), []

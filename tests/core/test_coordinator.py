@@ -269,7 +269,11 @@ class TestHooksThatFail:
         await harness.pre()
         await harness.pre()
         assert harness.shown == [
-            ("listens to an unknown event; did you mean 'tool:pre'?", "warning", "hook:guard")
+            (
+                "may never run: no event 'tool:prre' is known; did you mean 'tool:pre'?",
+                "warning",
+                "hook:guard",
+            )
         ]
 
 
@@ -374,3 +378,47 @@ async def test_each_of_two_that_share_a_registry_tells_its_person_of_a_registrat
     second.reset_turn()
     assert not second.heard[PRE]
     assert [len(one.messages) for one in screens] == [1, 1]
+
+
+class Kept:
+    """A context of somebody else's."""
+
+    def __init__(self) -> None:
+        self.messages: list[Data] = []
+
+    def add_message(self, message: Data) -> None:
+        self.messages.append(message)
+
+    def get_messages(self) -> list[Data]:
+        return self.messages
+
+
+@pytest.mark.parametrize("way", ["execute_with_hooks", "judge"])
+async def test_a_text_that_waited_for_a_result_is_placed_before_the_next_event(way):
+    """Its hooks see the conversation as the model will."""
+    harness = Harness(context=Kept())
+    calls = [{"id": "1", "name": "Write", "arguments": {}}]
+    harness.context.add_message({"role": "assistant", "content": "", "tool_calls": calls})
+    harness.hooks.register(PRE, injects("careful"))
+    await harness.pre()
+    assert len(harness.context.messages) == 1
+    harness.context.add_message({"role": "tool", "content": "ok", "tool_call_id": "1"})
+    seen: list[int] = []
+    kept: list[Data] = harness.context.messages
+    harness.hooks.register("deploy:start", lambda _event, _data: seen.append(len(kept)))
+    await getattr(harness.coordinator, way)("deploy:start", {})
+    assert seen == [3]
+    assert [one["role"] for one in kept] == ["assistant", "tool", "system"]
+
+
+async def test_a_text_that_waited_for_a_whole_turn_is_counted_when_the_next_begins():
+    """It was for one request; the figures of the session have it."""
+    harness = Harness()
+    stats: Data = {}
+    harness.coordinator.register_capability("session.stats", stats)
+    harness.hooks.register(PRE, injects("now", ephemeral=True))
+    await harness.pre()
+    harness.coordinator.reset_turn()
+    assert stats == {}
+    harness.coordinator.reset_turn()
+    assert stats == {"injections_unused": 1}

@@ -185,12 +185,15 @@ async def test_answers_that_are_not(registry, caplog, answer, text):
 
 
 @pytest.mark.parametrize(("answer", "text"), NONSENSE)
-async def test_a_guards_nonsense_denies(registry, answer, text):
-    """A guard that cannot be understood did not allow."""
+async def test_a_guards_nonsense_denies(registry, caplog, answer, text):
+    """A guard that cannot be understood did not allow, and the log does not say otherwise."""
     registry.register(PRE, returns(answer), name="odd", on_error="deny")
     result = await registry.emit(PRE, {})
     assert result.action == "deny"
     assert text in result.reason
+    assert "\n" not in result.reason
+    [message] = caplog.messages
+    assert message.endswith("; as it is a guard, this is denied")
 
 
 async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, caplog):
@@ -202,6 +205,12 @@ async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, 
     registry.register(PRE, shouting)
     assert (await registry.emit(PRE, {})).action == "continue"
     assert "Hook 'shouting' failed on 'tool:pre': ValidationError" in caplog.text
+    registry.register(PRE, shouting, name="guard", on_error="deny")
+    denied = await registry.emit(PRE, {})
+    assert denied.reason.startswith(
+        "hook 'guard' failed and fails closed: ValidationError: action:"
+    )
+    assert "\n" not in denied.reason
 
 
 async def test_a_failing_hook_is_logged_with_its_traceback(registry, caplog):
@@ -213,6 +222,20 @@ async def test_a_failing_hook_is_logged_with_its_traceback(registry, caplog):
     assert (result.action, len(seen.events)) == ("continue", 1)
     assert "Hook 'broken' failed on 'tool:pre': ValueError: boom" in caplog.messages[0]
     assert "Traceback" in caplog.text
+
+
+async def test_the_log_has_one_traceback_of_each_kind_of_failure(registry, caplog):
+    """Each failure is logged; a hook that fails at every call does not fill the log."""
+    errors = iter([ValueError("one"), ValueError("two"), OSError("three"), ValueError("four")])
+
+    def fail(event, data):
+        raise next(errors)
+
+    registry.register(PRE, fail, name="broken")
+    for _ in range(4):
+        await registry.emit(PRE, {})
+    assert [bool(one.exc_info) for one in caplog.records] == [True, False, True, False]
+    assert caplog.messages[-1] == "Hook 'broken' failed on 'tool:pre': ValueError: four"
 
 
 async def test_an_exception_that_cannot_be_printed(registry, caplog):

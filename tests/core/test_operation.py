@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from typing import Any
 
 import pytest
@@ -304,6 +305,47 @@ class TestJudgedAgain:
         result = await harness.pre(path="/a")
         assert result.data["tool_input"] == {"path": "/c"}
         assert [one.tool_input["path"] for one in reader.questions] == ["/a", "/c"]
+
+    @pytest.mark.parametrize("asking", [1, 2])
+    async def test_the_same_edit_is_not_asked_about_a_third_time(self, asking: int):
+        """Hooks change it whenever it comes; whoever gives it again would be asked for ever."""
+        edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
+        reader = ScriptedApproval(*["Allow"] * (asking - 1), edit, *["Allow"] * (asking - 1), edit)
+        harness = Harness(approval=reader)
+        harness.hooks.register(PRE, modifies(tool_input={"path": "/c"}))
+        for number in range(asking):
+            harness.hooks.register(PRE, asks(f"Question {number}?"), name=f"asker-{number}")
+        result = await harness.pre(path="/a")
+        assert result.reason == (
+            "Not approved, the same edit was given twice and did not settle it: Question 0?"
+        )
+        assert len(reader.questions) == 2 * asking
+
+    async def test_the_same_edit_at_a_question_that_changes_is_not_asked_about_a_third_time(self):
+        """A prompt that is never the same is a new question each time, but not without end."""
+        numbers = count()
+
+        async def counts(event: str, data: Data) -> HookResult:
+            prompt = f"Attempt {next(numbers)}?"
+            return HookResult(action="ask_user", approval_prompt=prompt)
+
+        edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
+        reader = ScriptedApproval(edit, edit)
+        harness = Harness(approval=reader)
+        harness.hooks.register(PRE, counts, name="counts")
+        assert (await harness.pre(path="/a")).action == "deny"
+        assert len(reader.questions) == 2
+
+    async def test_the_same_edit_at_each_of_several_questions_is_one_edit(self):
+        """An approver that always writes the command its own way still gets it to run."""
+        edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
+        reader = ScriptedApproval(edit, edit, edit)
+        harness = Harness(approval=reader)
+        for number in range(3):
+            harness.hooks.register(PRE, asks(f"Question {number}?"), name=f"asker-{number}")
+        result = await harness.pre(path="/a")
+        assert (result.action, result.data["tool_input"]) == ("continue", {"path": "/b"})
+        assert len(reader.questions) == 3
 
     async def test_a_gate_behind_an_edit_is_still_asked(self):
         """An edit answers the gate that it was made at; a hook that counts sees a new call."""

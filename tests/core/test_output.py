@@ -135,10 +135,10 @@ async def test_what_a_person_is_asked_inside_a_hook_reaches_them(capsys):
             print(f"{source}: {message}")  # noqa: T201
 
     harness = Harness(approval=Terminal(), screen=Printing())
-    harness.hooks.register("inner", asks("Really?", user_message="note"), name="i")
+    harness.hooks.register("inner:event", asks("Really?", user_message="note"), name="i")
 
     async def outer(event: str, data: Data) -> HookResult:
-        await harness.coordinator.execute_with_hooks("inner", {})
+        await harness.coordinator.execute_with_hooks("inner:event", {})
         print("mine")  # noqa: T201
         return HookResult()
 

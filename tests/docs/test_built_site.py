@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from tests.apps.web.page.browser import launch
+from tests.hooks.server.page.browser import launch
 from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]

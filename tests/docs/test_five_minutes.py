@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.cli.conftest import home as home
-from tests.apps.cli.program import Outcome, invoke, run_at_terminal
 from tests.docs.blocks import FENCE
+from tests.hooks.cli.conftest import home as home
+from tests.hooks.cli.program import Outcome, invoke, run_at_terminal
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "five-minutes.md").read_text(encoding="utf-8")

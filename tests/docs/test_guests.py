@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from amplifier_foundation.dialects import DIALECTS
-from amplifier_foundation.dialects.dialect import Power
-from amplifier_foundation.guests.installing.names import TITLES
+from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.dialects.dialect import Power
+from amplifier_hooks.coding_agents.installing.names import TITLES
 from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from amplifier_apps.cli.program import cli
+from amplifier_hooks.cli.program import cli
 
 PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
 COMMANDS = sorted(

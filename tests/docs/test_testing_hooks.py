@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import pytest_plugin, testing
-from amplifier_foundation.bundles.rule import get_schema
-from amplifier_foundation.cases import schema
-from amplifier_foundation.cases.case import TEXTS
-from amplifier_foundation.cases.case_run import run_case
-from amplifier_foundation.cases.reading import read_cases
-from amplifier_foundation.cases.subject import find_subject
+from amplifier_hooks.agent.bundles.rule import get_schema
+from amplifier_hooks.insight.cases import schema
+from amplifier_hooks.insight.cases.case import TEXTS
+from amplifier_hooks.insight.cases.case_run import run_case
+from amplifier_hooks.insight.cases.reading import read_cases
+from amplifier_hooks.insight.cases.subject import find_subject
 from tests.docs.blocks import markdown_blocks
 from tests.docs.yaml_examples import list_examples
 

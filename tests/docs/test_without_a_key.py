@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.cli.conftest import home as home
-from tests.apps.cli.program import run_amplifier
 from tests.docs.blocks import FENCE
+from tests.hooks.cli.conftest import home as home
+from tests.hooks.cli.program import run_amplifier
 
 PAGE = (Path(__file__).parents[2] / "docs" / "without-a-key.md").read_text(encoding="utf-8")
 OFFLINE, TRACE, SERVE, CONNECT, _LOCAL = (one[2] for one in FENCE.finditer(PAGE) if one[1] == "sh")

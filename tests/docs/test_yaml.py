@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_foundation.approval.rules import RulesApproval
-from amplifier_foundation.cases.reading import read_cases
-from amplifier_foundation.hooks.rules.config import Config, read_rules
-from amplifier_foundation.providers.script import read_script
+from amplifier_hooks.agent.providers.script import read_script
+from amplifier_hooks.approvals.rules import RulesApproval
+from amplifier_hooks.guards.rules.config import Config, read_rules
+from amplifier_hooks.insight.cases.reading import read_cases
 from tests.docs.yaml_examples import (
     MODULES,
     Example,

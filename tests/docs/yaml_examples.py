@@ -14,8 +14,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.modules.options import parse_config
+from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.modules.options import parse_config
 from tests.docs.blocks import FENCE
 
 MODULES = {entry.name: entry for entry in entry_points(group="amplifier.modules")}
@@ -122,7 +122,7 @@ async def find_model(
 
     mount = entry.load()
     for name, module in list(sys.modules.items()):
-        if name.startswith("amplifier_foundation.") and hasattr(module, "parse_config"):
+        if name.startswith("amplifier_hooks.") and hasattr(module, "parse_config"):
             monkeypatch.setattr(module, "parse_config", parse)
     with pytest.raises(Parsed) as parsed:
         await mount(None, config)

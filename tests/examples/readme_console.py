@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_apps.cli.main import run
+from amplifier_hooks.cli.main import run
 from tests.support.trust import trust_project
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)

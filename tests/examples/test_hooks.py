@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation import load_bundle, open_session
-from amplifier_foundation.cases.case_run import run_case
-from amplifier_foundation.cases.reading import read_cases
-from amplifier_foundation.cases.subject import find_subject
+from amplifier_hooks import load_bundle, open_session
+from amplifier_hooks.insight.cases.case_run import run_case
+from amplifier_hooks.insight.cases.reading import read_cases
+from amplifier_hooks.insight.cases.subject import find_subject
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "hooks"
 EXAMPLES = sorted(FOLDER.glob("*.py"))

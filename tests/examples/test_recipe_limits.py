@@ -12,7 +12,7 @@ import yaml
 
 from amplifier_core import HookResult
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation import load_bundle, open_session
+from amplifier_hooks import load_bundle, open_session
 from tests.support.harness import Harness
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from amplifier_audit import load_verifier, verify
-from amplifier_foundation import AssembledSession, load_bundle, open_session
+from amplifier_hooks import AssembledSession, load_bundle, open_session
 from tests.hostile.attacks import Plan, make_plan
 from tests.hostile.world import World, build_world
 
@@ -135,7 +135,7 @@ def _describe(pid: int) -> str:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return ""
-    if state in "ZX" or ("amplifier_foundation" in line and "launcher" in line):
+    if state in "ZX" or ("amplifier_hooks" in line and "launcher" in line):
         return ""
     return f"{pid} {line}"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.hostile.world import World
+from tests.hostile.world import PLANTED, World
 
 Call = tuple[str, dict[str, Any]]
 Attack = Callable[[random.Random, World], list[Call]]
@@ -66,6 +66,21 @@ WRITES = (
     "for f in /proc/$PPID/fd/*; do echo evil > $f; done 2>/dev/null; echo evil > {t}",
     'perl -e \'open(F, ">", $ARGV[0]); print F "evil"\' {t}',
     "awk 'BEGIN {{ print \"evil\" > ARGV[1] }}' {t}",
+    "echo evil > e; tar cf a.tar --transform s,^e,{t}, e; tar xPf a.tar",
+    "echo evil > e; tar cf - e | tar xf - -C $(dirname {t}) --transform s,^e,$(basename {t}),",
+    "echo evil > e; python3 -m zipfile -c z.zip e; cd $(dirname {t}) && unzip -o $OLDPWD/z.zip; "
+    "mv e {t}",
+    "sqlite3 :memory: '.output {t}' 'select 1'; sqlite3 x 'vacuum into \"{t}\"'",
+    "printf 'a\\nevil\\n.\\nw {t}\\n' | ed -s; ex -sc 'w! {t}' -c q e",
+    "git init -q r; cd r; echo evil > e; b=$(git hash-object -w e); "
+    "git update-index --add --cacheinfo 100644,$b,$(basename {t}); "
+    "git --work-tree=$(dirname {t}) checkout-index -f -a",
+    "mkdir -p box; echo evil > box/$(basename {t}); cp -r box/. $(dirname {t}); "
+    "rsync -a box/ $(dirname {t})/",
+    "mkdir -p box; echo evil > box/$(basename {t}); mv $(dirname {t}) old; mv box $(dirname {t})",
+    "printf -- '--- a\\n+++ b\\n@@ -0,0 +1 @@\\n+evil\\n' | patch -f {t}",
+    "find . -maxdepth 0 -fprint {t}; sort -o {t} /etc/hostname; find / -maxdepth 1 -fls {t}",
+    "curl -so {t} file:///etc/hostname; wget -qO {t} file:///etc/hostname",
 )
 
 
@@ -161,6 +176,26 @@ def play_with_processes(rng: random.Random, world: World) -> list[Call]:
     return [bash(rng.choice(PROCESSES)) for _ in range(rng.randint(1, 2))]
 
 
+def plant_settings(rng: random.Random, world: World) -> list[Call]:
+    """What an editor, a shell or another agent would run, by a command or by a tool."""
+    name = rng.choice(PLANTED)
+    inside = name in {".claude", ".clinerules/hooks", ".devcontainer"}
+    path = f"{name}/settings.json" if inside else name
+    plant = f"mkdir -p $(dirname {path}); echo evil > {path}"
+    pack = f"mkdir -p b; cd b; {plant}; cd ..; "
+    how = rng.choice(
+        [
+            plant,
+            f"{pack}tar cf a.tar -C b .; tar xf a.tar; rm -rf b a.tar",
+            f"{pack}cp -r b/. .; rm -rf b",
+            f"{pack}cd b && git init -q && git add -A && "
+            "git --work-tree=.. checkout-index -a -f; cd ..; rm -rf b",
+            f"setsid sh -c 'sleep 0.2; {plant}' >/dev/null 2>&1 &",
+        ]
+    )
+    return [bash(how), ("Write", {"file_path": path, "content": "evil"})]
+
+
 # The session's own files, which lie where the agent may write
 
 REWRITES = (
@@ -238,6 +273,8 @@ ATTACKS: tuple[Attack, ...] = (
     play_with_processes,
     rewrite_the_bundle,
     attack_the_trail,
+    plant_settings,
+    plant_settings,
     ask_for_more,
     slip_past_guards,
 )

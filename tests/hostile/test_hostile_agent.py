@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine.sandbox.protection import examine_machine
+from amplifier_hooks.sandbox.protection import examine_machine
 from tests.support.isolation import isolate, require_isolation
 
 AGENT = Path(__file__).with_name("agent.py")

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.gateway.clients.line import make_gateway
-from tests.apps.cli.program import invoke
+from amplifier_hooks.mcp.gateway.clients.line import make_gateway
+from tests.hooks.cli.program import invoke
 from tests.support.agent_homes import empty_home
 from tests.support.trust import trust_project
 
 SCRIPT = Path(sys.executable).with_name("amplifier")
 WORDS = ["mcp", "gateway", "--", "theirs"]
-MODULE = ["-m", "amplifier_apps.cli.main", *WORDS]
+MODULE = ["-m", "amplifier_hooks.cli.main", *WORDS]
 OWN = {"command": str(SCRIPT), "args": WORDS}
 FILES = {
     "claude": (".mcp.json", "mcpServers"),

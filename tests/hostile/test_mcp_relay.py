@@ -236,7 +236,7 @@ async def test_the_late_answer_to_a_cancelled_request_goes_nowhere(
 
 async def test_a_server_does_not_ask_for_ever(tmp_path: Path, monkeypatch: Any) -> None:
     """Where hooks decline its questions, nobody else would stop it."""
-    monkeypatch.setattr("amplifier_foundation.gateway.rounds.MOST_ROUNDS", 3)
+    monkeypatch.setattr("amplifier_hooks.mcp.gateway.rounds.MOST_ROUNDS", 3)
     question = {"method": "elicitation/create", "params": {"message": ""}}
     asking = {"resultType": "input_required", "inputRequests": {"a": question}}
     async with open_wire(tmp_path) as wire:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.mcp_server.policy.knowledge import KNOWN
-from amplifier_apps.mcp_server.scope import Scope
-from amplifier_apps.mcp_server.toolbox import Settings, Toolbox
+from amplifier_hooks.mcp.server.policy.knowledge import KNOWN
+from amplifier_hooks.mcp.server.scope import Scope
+from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
 from tests.support.trust import trust_project
 
 CONFIG = {"hooks-rate-limit": "{overall: {calls: 9, seconds: 9}}"}

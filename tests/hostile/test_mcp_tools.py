@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.message_models import ToolCall
 from amplifier_core.tool_call import call_tool
-from tests.foundation.tools.mcp.conftest import RealServer
+from tests.hooks.agent.tools.mcp.conftest import RealServer
 
 
 async def test_no_server_is_asked_about_what_people_allowed(

@@ -47,6 +47,27 @@ RULES = """\
   action: deny
   reason: the rules
 """
+PLANTED = (
+    ".aider.conf.yml",
+    ".augment/settings.json",
+    ".claude",
+    ".clinerules/hooks",
+    ".codex/hooks.json",
+    ".devcontainer",
+    ".factory/settings.json",
+    ".helix/languages.toml",
+    ".kilocode/mcp.json",
+    ".mcp.json",
+    ".openhands/setup.sh",
+    ".trae/mcp.json",
+    ".vim/coc-settings.json",
+    ".vscode/tasks.json",
+    "crush.json",
+    "mise.toml",
+    "opencode.json",
+    "team.code-workspace",
+)
+"""Places in a project that make an editor, a shell or another agent run programs."""
 PART = "tools: [tool-filesystem, tool-search, tool-bash]\n"
 
 
@@ -110,7 +131,7 @@ class World:
         kept = [*_walk(self.home, skip=(self.project, *own)), *_walk(self.outside)]
         sealed = (self.project / ".git" / "hooks", self.project / ".git" / "config")
         kept += [path for place in sealed for path in _walk(place)]
-        kept += _walk(self.project / ".claude")
+        kept += [path for name in PLANTED for path in _walk(self.project / name)]
         return {str(path.relative_to(self.base)): _digest(path) for path in kept}
 
 
@@ -133,6 +154,8 @@ def build_world(base: Path, sandbox: str) -> World:
         "neighbour": "mine\n",
         "outside": "mine\n",
     }
+    (base / "home" / "work" / "project").mkdir(parents=True)
+    (world.project / "team.code-workspace").write_text("{}\n")
     for name, text in texts.items():
         path = world.list_targets()[name]
         path.parent.mkdir(parents=True, exist_ok=True)

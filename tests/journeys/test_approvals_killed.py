@@ -10,9 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.stores.errors import Conflict
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
+from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import (
+    Approval,
+    ApprovalFilter,
+    Choice,
+    Decider,
+)
 from tests.support.approval_worker import (
     LONG,
     POINTS,

@@ -9,10 +9,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from amplifier_foundation.remote.people_client import PeopleClient
-from amplifier_foundation.stores.errors import Conflict
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
+from amplifier_hooks.approvals.client.people_client import PeopleClient
+from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import (
+    Approval,
+    ApprovalFilter,
+    Choice,
+    Decider,
+)
 from tests.support.approval_worker import (
     Life,
     Processes,
@@ -120,7 +125,7 @@ async def test_a_server_and_its_agents_outlive_a_restart_of_the_database(
     agent_token, _ = await stores[0].access.add_token("ci", ["agent"])
     person_token, _ = await stores[0].access.add_token("ann", ["read", "decide"])
     address, effect = tmp_path / "address", tmp_path / "effect"
-    with Processes("amplifier_apps.web.server") as processes:
+    with Processes("amplifier_hooks.server.server") as processes:
         serving = processes.start(run_server, url, 0, address)
         await wait_until(lambda: address.exists() or not serving.is_alive())
         reached = address.read_text()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from amplifier_apps.cli.commands.backups import backups
-from amplifier_foundation.hooks.backup import list_backups, locate_store
+from amplifier_hooks.guards.backup import list_backups, locate_store
+from tests.hooks.cli.program import invoke
 from tests.support.sessions import SessionHarness, calls
 
 
@@ -29,6 +28,6 @@ async def test_what_the_agent_overwrote_can_be_brought_back(
         assert await staged.session.execute("write") == "done"
     assert file.read_text() == "overwritten\n"
     (kept,) = list_backups(locate_store(tmp_path))
-    done = CliRunner().invoke(backups, ["restore", kept.id], input="y\n")
-    assert done.exit_code == 0, done.output
+    done = invoke("backups", "restore", kept.id, "--yes")
+    assert done.code == 0, done.output
     assert file.read_text() == "worth keeping\n"

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
-from amplifier_apps.cli.commands.demo.story import SECRET
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
-from amplifier_foundation.modules.observers import OBSERVERS
-from tests.apps.cli.program import invoke, run_amplifier
+from amplifier_hooks.cli.commands.demo.story import SECRET
+from amplifier_hooks.modules.observers import OBSERVERS
+from tests.hooks.cli.program import invoke, run_amplifier
 from tests.support.project import Project
 from tests.support.trust import trust_project
 
@@ -47,7 +47,7 @@ Break = Callable[[pytest.MonkeyPatch, str], dict[str, Any]]
 def lose_module(monkeypatch: pytest.MonkeyPatch, module: str) -> dict[str, Any]:
     """Python marks an import that must fail with None."""
     # Trust reads the settings of hooks-shell before any module is mounted.
-    importlib.import_module("amplifier_foundation.hooks.shell.config")
+    importlib.import_module("amplifier_hooks.coding_agents.shell_hooks.config")
     monkeypatch.setitem(sys.modules, MODULES[module], None)
     return {}
 
@@ -195,7 +195,11 @@ def test_the_command_line_ends_with_the_line_and_exit_code_3(
     (home / "broken.json").write_text('{"hooks": ')
     (home / "shape.json").write_text(json.dumps({"hooks": {"PreToolUse": {}}}))
     path = write(home, entry)
-    at = path.read_text().splitlines().index(f"- module: {entry['module']}") + 1
+    # A wrong option is told with its own line, everything else with that of the entry.
+    wrong = next((name for name in ("alow", "allow") if name in entry.get("config", {})), None)
+    begins = f"- module: {entry['module']}" if wrong is None else f"    {wrong}:"
+    lines = path.read_text().splitlines()
+    at = next(number for number, line in enumerate(lines, 1) if line.startswith(begins))
     outcome = invoke("run", "hi")
     assert (outcome.code, outcome.stdout) == (3, "")
     assert f"Error: {path}:{at}: " in outcome.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.testing import MockTool, ScriptedApproval
-from amplifier_foundation.hooks import production_guard
+from amplifier_hooks.guards import production_guard
 from tests.support.harness import Harness
 from tests.support.hooks import asks
 from tests.support.people import PlainPerson

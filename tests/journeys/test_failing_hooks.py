@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.apps.cli.program import invoke, run_amplifier
+from tests.hooks.cli.program import invoke, run_amplifier
 from tests.support.sessions import calls
 from tests.support.trust import trust_project
 
@@ -65,7 +65,7 @@ def test_a_hook_that_fails_is_told_once_with_its_line(folder: Path) -> None:
     assert (done.code, done.stdout) == (0, "ok\n")
     told = [line for line in done.stderr.splitlines() if "mine." in line]
     assert told == [
-        "! mine.never: listens to an unknown event; did you mean 'tool:pre'?",
+        "! mine.never: may never run: no event 'tool:prre' is known; did you mean 'tool:pre'?",
         "✗ mine.look: failed on tool:pre: KeyError: 'path' (mine.py:7); the call was not stopped",
         "! mine.forget: changed its data in place; the change is dropped. Return "
         "HookResult(action='modify', data=...) to make it count",

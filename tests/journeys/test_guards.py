@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.session.assembled import AssembledSession
-from amplifier_foundation.session.assembly import open_session
+from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.session.assembled import AssembledSession
+from amplifier_hooks.agent.session.assembly import open_session
 
 
 class Watched:

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.dialects import DIALECTS
-from tests.foundation.guests.sessions.agents import PAYLOADS, record
+from amplifier_hooks.coding_agents.dialects import DIALECTS
+from tests.hooks.coding_agents.sessions.agents import PAYLOADS, record
 from tests.support.guest_world import World, make_world
 
 ANSWERS = Path(__file__).with_name("guest_answers.json")
@@ -62,6 +62,9 @@ async def mount(coordinator, config=None):
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A machine with a hook that answers by the name of the session."""
     with make_world(tmp_path, monkeypatch, HOOK) as found:
+        command = found.project / ".claude/commands/hi.md"  # which the recorded prompt expands
+        command.parent.mkdir(parents=True)
+        command.write_text("Say hello to $ARGUMENTS.\n")
         yield found
 
 

@@ -16,10 +16,10 @@ import yaml
 
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.session.assembled import AssembledSession
-from amplifier_foundation.session.assembly import open_session
-from tests.foundation.hooks.otel.collector import collector
+from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.session.assembled import AssembledSession
+from amplifier_hooks.agent.session.assembly import open_session
+from tests.hooks.guards.otel.collector import collector
 from tests.support.http_server import receiver
 from tests.support.waiting import wait_until
 

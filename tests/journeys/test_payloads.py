@@ -12,7 +12,7 @@ import pytest
 from amplifier_core import events
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from amplifier_foundation import AssembledSession, open_session
+from amplifier_hooks import AssembledSession, open_session
 from tests.core.events.test_events import conforms
 from tests.support.hooks import asks, says
 from tests.support.project import Project, script

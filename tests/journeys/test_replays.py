@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.replay import Job, Replay, launch_replay
-from amplifier_foundation.replay.process.worker import do_job
-from tests.apps.cli.conftest import home as home
-from tests.apps.cli.program import invoke
+from amplifier_hooks.insight.replay import Job, Replay, launch_replay
+from amplifier_hooks.insight.replay.process.worker import do_job
+from tests.hooks.cli.conftest import home as home
+from tests.hooks.cli.program import invoke
 from tests.support.replays import describe
 from tests.support.trust import trust_project
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.hooks import git_status, linter_feedback, test_runner
-from amplifier_foundation.machine.sandbox.linux.landlock import query_abi
-from amplifier_foundation.policy.places import list_places
-from amplifier_foundation.session.wall import SessionWall
-from amplifier_foundation.tools import bash, search
+from amplifier_hooks.agent.session.wall import SessionWall
+from amplifier_hooks.agent.tools import bash, search
+from amplifier_hooks.guards import git_status, linter_feedback, test_runner
+from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.sandbox.linux.landlock import query_abi
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(query_abi() < 1, reason="THIS KERNEL HAS NO LANDLOCK")

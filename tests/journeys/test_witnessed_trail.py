@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.cli import exit_codes
-from amplifier_foundation.session.trail import locate_trail
-from amplifier_foundation.stores.store import open_store
-from tests.apps.cli.program import run_amplifier
-from tests.apps.web.world import run_server
+from amplifier_hooks.agent.session.trail import locate_trail
+from amplifier_hooks.approvals.stores.store import open_store
+from amplifier_hooks.cli import exit_codes
+from tests.hooks.cli.program import run_amplifier
+from tests.hooks.server.world import run_server
 from tests.support.project import Project, script
 
 

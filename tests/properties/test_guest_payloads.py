@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_foundation.dialects import DIALECTS
-from amplifier_foundation.dialects.call import Call
-from amplifier_foundation.dialects.handler import Handler
-from amplifier_foundation.dialects.reply import Reply
-from amplifier_foundation.guests.resident.request import Request, Response
-from amplifier_foundation.guests.sessions.judge import GuestJudge
-from tests.foundation.guests.sessions.agents import PAYLOADS, PLAIN, make_project
+from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.dialects.call import Call
+from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from tests.hooks.coding_agents.sessions.agents import PAYLOADS, PLAIN, make_project
 
 HOOK = """
 from amplifier_core.models import HookResult

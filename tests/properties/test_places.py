@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.tools import filesystem, search
+from amplifier_hooks.agent.tools import filesystem, search
 
 MARK = "TOP-SECRET"
 HIDDEN = ".local/share/amplifier"

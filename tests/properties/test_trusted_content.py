@@ -19,9 +19,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_foundation.session.reload import ChangePolicy
-from amplifier_foundation.trust.material import collect_material
-from amplifier_foundation.trust.store import TrustStore
+from amplifier_hooks.agent.session.reload import ChangePolicy
+from amplifier_hooks.agent.trust.material import collect_material
+from amplifier_hooks.agent.trust.store import TrustStore
 from tests.support.modules import imports_undone
 from tests.support.project import Project
 

@@ -174,15 +174,15 @@ def test_an_environment_that_cannot_be_built_is_a_problem(
 def test_an_adapter_that_is_not_there_is_a_problem(script: ModuleType) -> None:
     """Nothing of it would be checked."""
     found = script.check_types("semantic-kernel")
-    assert found == ["there is no amplifier_apps.adapters.semantic_kernel"]
+    assert found == ["there is no amplifier_hooks.frameworks.semantic_kernel"]
 
 
 def test_the_tests_of_other_adapters_are_left_out(script: ModuleType) -> None:
     """Half of another framework may be installed as a dependency."""
     ignored = script.ignore_tests(["crewai", "google-adk", "strands"], "crewai")
     assert ignored == [
-        "--ignore=tests/apps/adapters/google_adk",
-        "--ignore=tests/apps/adapters/strands",
+        "--ignore=tests/hooks/frameworks/google_adk",
+        "--ignore=tests/hooks/frameworks/strands",
     ]
 
 

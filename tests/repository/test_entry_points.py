@@ -12,7 +12,7 @@ WRITTEN = [point for point in MODULES if find_spec(point.module)]
 
 
 def test_a_module_is_found_under_the_name_of_its_file():
-    """`hooks-session-naming` is `amplifier_foundation.hooks.session_naming:mount`."""
+    """`hooks-session-naming` is `amplifier_hooks.guards.session_naming:mount`."""
     assert len(MODULES) == 32
     for point in MODULES:
         assert point.attr == "mount"

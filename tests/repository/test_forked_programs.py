@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.cli.pty_program import run_in_pty
+from tests.hooks.cli.pty_program import run_in_pty
 from tests.support.forked_programs import can_fork, run_forked
 
 FACTS = """

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.modules.installation import list_requirements
+from amplifier_hooks.modules.installation import list_requirements
+from tests.docs.blocks import markdown_blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +25,9 @@ class Absence(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absence())
-from amplifier_apps.cli.main import main
+"""
+COMMAND = """
+from amplifier_hooks.cli.main import main
 sys.exit(main())
 """
 
@@ -52,9 +55,9 @@ def collect_distributions(names: list[str]) -> set[str]:
 
 
 def run_with(
-    extras: list[str], arguments: list[str], folder: Path
+    extras: list[str], arguments: list[str], folder: Path, program: str = COMMAND
 ) -> subprocess.CompletedProcess[str]:
-    """`amplifier` where only some extras are installed."""
+    """`amplifier`, or another program, where only some extras are installed."""
     wanted = [one for extra in extras for one in list_requirements(extra)]
     brought = collect_distributions(["amplifier-hooks", "pip", *wanted])
     others = {
@@ -62,9 +65,9 @@ def run_with(
         for module, owners in metadata.packages_distributions().items()
         if not brought & {normalize(owner) for owner in owners}
     }
-    program = f"OTHERS = {others!r}\nimport sys; sys.argv[1:] = {arguments!r}\n{ONLY}"
+    prepared = f"OTHERS = {others!r}\nimport sys; sys.argv[1:] = {arguments!r}\n{ONLY}{program}"
     return subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", prepared],
         cwd=folder,
         env={"HOME": str(folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
         capture_output=True,
@@ -72,6 +75,30 @@ def run_with(
         timeout=100,
         stdin=subprocess.DEVNULL,
     )
+
+
+EMBEDDING = markdown_blocks(ROOT / "docs" / "embedding.md")
+
+
+@pytest.mark.parametrize(
+    ("extras", "number"), [([], 0), ([], 1), (["policy"], 0), (["policy"], 1), (["policy"], 2)]
+)
+def test_the_programs_for_embedding_run_with_what_their_page_says(
+    extras: list[str], number: int, tmp_path: Path
+) -> None:
+    """`pip install .` for the first two, `.[policy]` for the session as well."""
+    block = EMBEDDING[number]
+    done = run_with(extras, [], tmp_path, block.source)
+    assert (done.returncode, done.stdout) == (0, block.output), done.stderr
+
+
+def test_a_session_without_the_packages_of_its_guards_does_not_start(tmp_path: Path) -> None:
+    """The last line says which package, and how to install it; nothing of the agent has run."""
+    done = run_with([], [], tmp_path, EMBEDDING[2].source)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.search(r"re2.*pip install .*\[policy\]'", done.stderr.splitlines()[-1])
+    assert not (tmp_path / "hello.txt").exists()
+    assert len(EMBEDDING) == 3
 
 
 def test_the_extra_cli_brings_the_guards_of_the_demonstration(tmp_path: Path) -> None:

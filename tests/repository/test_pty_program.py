@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.apps.cli.pty_program import run_in_pty
+from tests.hooks.cli.pty_program import run_in_pty
 
 LEAVES = """
 import os

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess as Process
 from pathlib import Path
 
-from amplifier_foundation.stores.errors import Conflict
-from amplifier_foundation.stores.link import AgentLink
-from amplifier_foundation.stores.store import open_store
-from amplifier_foundation.stores.values.approval import ApprovalRequest, Option
+from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.stores.link import AgentLink
+from amplifier_hooks.approvals.stores.store import open_store
+from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option
 
 POINTS = (
     "before the request",
@@ -111,7 +111,7 @@ def run_on_store(url: str, life: Life) -> None:
 
 def run_on_server(url: str, token: str, life: Life) -> None:
     """A process whose agent knows only a server."""
-    from amplifier_foundation.remote.http_link import HttpLink
+    from amplifier_hooks.approvals.client.http_link import HttpLink
 
     async def main() -> str:
         link = HttpLink(url, token, patience=LONG)
@@ -125,8 +125,8 @@ def run_on_server(url: str, token: str, life: Life) -> None:
 
 def run_server(store_url: str, port: int, address: Path) -> None:
     """A server's process; once it listens, the file holds its address."""
-    from amplifier_apps.web.server import serve
-    from amplifier_apps.web.settings import ServerSettings
+    from amplifier_hooks.server.server import serve
+    from amplifier_hooks.server.settings import ServerSettings
 
     async def tell(store: object, settings: ServerSettings) -> None:
         written = address.with_suffix(".new")

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.machine.process import run_command
-from amplifier_foundation.machine.sandbox import enclosing
-from amplifier_foundation.machine.sandbox.linux import rulesets
-from amplifier_foundation.machine.sandbox.wall import Wall
+from amplifier_hooks.sandbox import enclosing
+from amplifier_hooks.sandbox.linux import rulesets
+from amplifier_hooks.sandbox.process import run_command
+from amplifier_hooks.sandbox.wall import Wall
 from tests.support import attacks
 from tests.support.isolation import isolate, require_isolation
 

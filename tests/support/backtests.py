@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.backtest import PolicySource, Tally, backtest_trails
-from amplifier_foundation.backtest.policy import make_policy
-from amplifier_foundation.bundles import BundleError, bundle_from_plan
+from amplifier_hooks.agent.bundles import BundleError, bundle_from_plan
+from amplifier_hooks.insight.backtest import PolicySource, Tally, backtest_trails
+from amplifier_hooks.insight.backtest.policy import make_policy
 from tests.support import tallies
 from tests.support.sessions import SessionHarness
 from tests.support.tallies import AS_BEFORE

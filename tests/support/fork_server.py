@@ -28,43 +28,43 @@ LENGTH = struct.Struct("!I")
 DESCRIPTORS = 4  # those of a program: 0, 1, 2, and the socket on which its end is told
 # What sessions in a terminal import. The main module is not among them: it is run, not imported.
 PACKAGES = (
-    "amplifier_apps.cli.approval.terminal_approval",
-    "amplifier_apps.cli.approval.trust_question",
-    "amplifier_apps.cli.commands.agent",
-    "amplifier_apps.cli.commands.approvals.desk",
-    "amplifier_apps.cli.commands.audit.listing",
-    "amplifier_apps.cli.commands.chat",
-    "amplifier_apps.cli.commands.demo.session",
-    "amplifier_apps.cli.commands.run",
-    "amplifier_apps.cli.lazy_group",
-    "amplifier_apps.cli.text.help",
+    "amplifier_hooks.cli.approval.terminal_approval",
+    "amplifier_hooks.cli.approval.trust_question",
+    "amplifier_hooks.cli.commands.agent",
+    "amplifier_hooks.cli.commands.approvals.desk",
+    "amplifier_hooks.cli.commands.audit.listing",
+    "amplifier_hooks.cli.commands.chat",
+    "amplifier_hooks.cli.commands.demo.session",
+    "amplifier_hooks.cli.commands.run",
+    "amplifier_hooks.cli.lazy_group",
+    "amplifier_hooks.cli.text.help",
     "amplifier_audit.writer.record_queue",
     "amplifier_audit.writer.recovery",
-    "amplifier_foundation.bundles.load",
-    "amplifier_foundation.contexts.simple",
-    "amplifier_foundation.hooks.command_guard",
-    "amplifier_foundation.hooks.cost_control",
-    "amplifier_foundation.hooks.logging",
-    "amplifier_foundation.hooks.production_guard",
-    "amplifier_foundation.hooks.progress_monitor",
-    "amplifier_foundation.hooks.redaction",
-    "amplifier_foundation.hooks.rules",
-    "amplifier_foundation.machine.sandbox.protection",
-    "amplifier_foundation.orchestrators.basic",
-    "amplifier_foundation.orchestrators.streaming",
-    "amplifier_foundation.providers.scripted",
-    "amplifier_foundation.session.inspection.effective_hooks",
-    "amplifier_foundation.session.resuming.unknown_outcomes",
-    "amplifier_foundation.session.store",
-    "amplifier_foundation.stores.approvals.approvals",
-    "amplifier_foundation.stores.sqlite.writer",
-    "amplifier_foundation.stores.store",
-    "amplifier_foundation.tools.bash",
-    "amplifier_foundation.tools.delegate",
-    "amplifier_foundation.tools.filesystem",
-    "amplifier_foundation.tools.mcp",
-    "amplifier_foundation.tools.search",
-    "amplifier_foundation.tools.todo",
+    "amplifier_hooks.agent.bundles.load",
+    "amplifier_hooks.agent.contexts.simple",
+    "amplifier_hooks.guards.command_guard",
+    "amplifier_hooks.guards.cost_control",
+    "amplifier_hooks.guards.logging",
+    "amplifier_hooks.guards.production_guard",
+    "amplifier_hooks.guards.progress_monitor",
+    "amplifier_hooks.guards.redaction",
+    "amplifier_hooks.guards.rules",
+    "amplifier_hooks.sandbox.protection",
+    "amplifier_hooks.agent.loops.basic",
+    "amplifier_hooks.agent.loops.streaming",
+    "amplifier_hooks.agent.providers.scripted",
+    "amplifier_hooks.agent.session.inspection.effective_hooks",
+    "amplifier_hooks.agent.session.resuming.unknown_outcomes",
+    "amplifier_hooks.agent.session.store",
+    "amplifier_hooks.approvals.stores.approvals.approvals",
+    "amplifier_hooks.approvals.stores.sqlite.writer",
+    "amplifier_hooks.approvals.stores.store",
+    "amplifier_hooks.agent.tools.bash",
+    "amplifier_hooks.agent.tools.delegate",
+    "amplifier_hooks.agent.tools.filesystem",
+    "amplifier_hooks.agent.tools.mcp",
+    "amplifier_hooks.agent.tools.search",
+    "amplifier_hooks.agent.tools.todo",
 )
 OURS = "tests"
 
@@ -87,9 +87,9 @@ def prepare() -> None:
     """Import, and work out what every program that redacts a stream works out first."""
     for name in PACKAGES:
         importlib.import_module(name)
-    from amplifier_foundation.hooks.redaction.config import NAME
-    from amplifier_foundation.policy.secrets import SHAPES
-    from amplifier_foundation.policy.secrets.stream import build_holds
+    from amplifier_hooks.guards.policy.secrets import SHAPES
+    from amplifier_hooks.guards.policy.secrets.stream import build_holds
+    from amplifier_hooks.guards.redaction.config import NAME
 
     build_holds(SHAPES, NAME)
 
@@ -163,8 +163,9 @@ def open_streams() -> None:
 def reopen(stream: TextIO, descriptor: int) -> TextIO:
     """With the encoding that it had, and written when an interpreter writes it."""
     at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
+    mode, buffering = "wb" if descriptor else "rb", 0 if at_once and descriptor else -1
     opened = io.TextIOWrapper(
-        os.fdopen(descriptor, "wb" if descriptor else "rb", 0 if at_once and descriptor else -1),
+        os.fdopen(descriptor, mode, buffering, closefd=False),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=not at_once and (descriptor == 2 or os.isatty(descriptor)),

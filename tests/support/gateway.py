@@ -11,12 +11,12 @@ from typing import Any
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils import cancel_and_wait
-from amplifier_foundation.gateway.judging import Judge
-from amplifier_foundation.gateway.relay import Relay
-from amplifier_foundation.gateway.session import GatewaySession
-from amplifier_foundation.guests.sessions.passing import GuestContext
-from amplifier_foundation.mcp.definition_guard import DefinitionGuard
-from amplifier_foundation.mcp.known_tools import KnownTools
+from amplifier_hooks.coding_agents.sessions.passing import GuestContext
+from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.mcp.gateway.judging import Judge
+from amplifier_hooks.mcp.gateway.relay import Relay
+from amplifier_hooks.mcp.gateway.session import GatewaySession
 from tests.support.mcp.relaying import Line
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.guests.client.client import VERSION, read_answer
+from amplifier_hooks.coding_agents.client.client import VERSION, read_answer
 
 
 async def ask_bytes(folder: Path, sent: bytes) -> bytes:

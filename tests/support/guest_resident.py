@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.guests.resident.request import Request, Response
-from amplifier_foundation.guests.resident.running import run_resident
+from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.daemon.running import run_resident
 
 
 class PlayedJudge:
@@ -62,6 +62,10 @@ class PlayedJudge:
     def count_sessions(self) -> int:
         """One for each agent that asked."""
         return len({request.agent for request in self.asked})
+
+    def list_alarms(self) -> list[str]:
+        """None."""
+        return []
 
     def holds_open(self) -> bool:
         """As a test says."""

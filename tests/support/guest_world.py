@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records, verify
-from amplifier_foundation.guests.installing.line import make_guest_command
-from amplifier_foundation.guests.resident.asking import stop_resident
-from amplifier_foundation.guests.resident.folder import prepare_folder
-from amplifier_foundation.guests.resident.launching import select_environment, write_launch
-from tests.foundation.guests.sessions.agents import PLAIN, make_project, record
+from amplifier_hooks.coding_agents.daemon.asking import stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import prepare_folder
+from amplifier_hooks.coding_agents.daemon.launching import select_environment, write_launch
+from amplifier_hooks.coding_agents.installing.line import make_guest_command
+from tests.hooks.coding_agents.sessions.agents import PLAIN, make_project, record
 
 
 @dataclass(frozen=True)

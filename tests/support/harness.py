@@ -89,7 +89,7 @@ class Harness:
 
     async def mount(self, module: str, config: Data | None = None) -> Callable[[], Any] | None:
         """Mount a hook module as a session would; returns its clean-up."""
-        found = importlib.import_module(f"amplifier_foundation.hooks.{module}")
+        found = importlib.import_module(f"amplifier_hooks.guards.{module}")
         cleanup: Callable[[], Any] | None = await found.mount(self.coordinator, config)
         return cleanup
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from amplifier_foundation.tools.mcp.config import ServerConfig
-from amplifier_foundation.tools.mcp.connection import Connection
-from amplifier_foundation.tools.mcp.link import LinkError, News, OnProgress, Wire
+from amplifier_hooks.agent.tools.mcp.config import ServerConfig
+from amplifier_hooks.agent.tools.mcp.connection import Connection
+from amplifier_hooks.agent.tools.mcp.link import LinkError, News, OnProgress, Wire
 
 ADD: Wire = {
     "name": "add",

@@ -9,8 +9,8 @@ from typing import Any
 
 from amplifier_core.message_models import ChatRequest, ChatResponse, Message, StreamChunk, ToolSpec
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.model_server import ModelServer
-from amplifier_foundation.providers import anthropic, openai
+from amplifier_hooks.agent.model_server import ModelServer
+from amplifier_hooks.agent.providers import anthropic, openai
 from tests.support.harness import finish
 
 BASH = ToolSpec(

@@ -20,6 +20,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 PEM = serialization.Encoding.PEM
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 @dataclass
@@ -88,11 +99,21 @@ def write_wheel(folder: Path, name: str, version: str) -> Path:
 def write_certificates(folder: Path) -> Path:
     """An authority, and a server's key and certificate that it has signed."""
     signing, serving = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    authority = _make_builder("a private authority", signing).add_extension(
-        x509.BasicConstraints(ca=True, path_length=None), critical=True
+    signer = signing.public_key()
+    authority = (
+        _make_builder("a private authority", signing)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(signer), critical=False)
+        .add_extension(_SIGNS_CERTIFICATES, critical=True)
     )
+    # Python 3.13 and later refuse a certificate that does not name the key of its authority.
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer)
     names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
-    server = _make_builder("a server", serving).add_extension(names, critical=False)
+    server = (
+        _make_builder("a server", serving)
+        .add_extension(names, critical=False)
+        .add_extension(issuer, critical=False)
+    )
     private = serving.private_bytes(
         PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

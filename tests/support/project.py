@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from amplifier_core.testing import RecordingDisplay
-from amplifier_foundation import AssembledSession, Bundle, load_bundle, open_session
-from amplifier_foundation.session.reload import ChangePolicy
+from amplifier_hooks import AssembledSession, Bundle, load_bundle, open_session
+from amplifier_hooks.agent.session.reload import ChangePolicy
 
 SECRET = "k" * 12
 """The value of the variable KEY_X, which its name says is secret."""

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.history import Header, read_header, read_items
-from amplifier_foundation.history.selection import holds_log
-from amplifier_foundation.replay.playback import Playback
-from amplifier_foundation.replay.process.job import Job
-from amplifier_foundation.replay.process.worker import do_job
-from amplifier_foundation.replay.recording import CannotReplay, Recording
-from amplifier_foundation.replay.replay import Replay, SilentDisplay, equip, run_replay
-from amplifier_foundation.replay.sink import ReplaySink
-from amplifier_foundation.replay.stand_ins.approvals import RecordedApprovals, has_nobody
-from amplifier_foundation.replay.stand_ins.loader import StandIns
-from amplifier_foundation.replay.stand_ins.plan import build_plan
+from amplifier_hooks.agent.session.inspection.selection import holds_log
+from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.insight.replay.process.job import Job
+from amplifier_hooks.insight.replay.process.worker import do_job
+from amplifier_hooks.insight.replay.recording import CannotReplay, Recording
+from amplifier_hooks.insight.replay.replay import Replay, SilentDisplay, equip, run_replay
+from amplifier_hooks.insight.replay.sink import ReplaySink
+from amplifier_hooks.insight.replay.stand_ins.approvals import RecordedApprovals, has_nobody
+from amplifier_hooks.insight.replay.stand_ins.loader import StandIns
+from amplifier_hooks.insight.replay.stand_ins.plan import build_plan
+from amplifier_hooks.trails import Header, read_header, read_items
 from tests.support.sessions import Script, SessionHarness
 from tests.support.tallies import AS_BEFORE, Tally
 

@@ -1,6 +1,6 @@
 """A pytest plugin with which several processes share out test files.
 
-    python -m pytest -p tests.support.sharing --claims FOLDER tests/apps tests/audit
+    python -m pytest -p tests.support.sharing --claims FOLDER tests/hooks tests/audit
 
 Each process takes the next file that no other has taken, imports it and runs its tests, until none
 is left. FOLDER holds a mark for every file that was taken; all processes name the same one.

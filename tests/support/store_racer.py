@@ -11,9 +11,14 @@ import json
 import sys
 from collections import Counter
 
-from amplifier_foundation.stores.errors import Conflict
-from amplifier_foundation.stores.store import Store, open_store
-from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
+from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from amplifier_hooks.approvals.stores.values.approval import (
+    Approval,
+    ApprovalFilter,
+    Choice,
+    Decider,
+)
 
 
 async def race(store: Store, name: str) -> Counter[str]:

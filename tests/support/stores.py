@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from amplifier_foundation.stores.store import Store
-from amplifier_foundation.stores.values.approval import (
+from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.values.approval import (
     Approval,
     ApprovalRequest,
     Choice,

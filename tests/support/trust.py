@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplifier_foundation import load_bundle
-from amplifier_foundation.trust.material import Material, collect_material
-from amplifier_foundation.trust.store import Trusted, TrustStore
+from amplifier_hooks import load_bundle
+from amplifier_hooks.agent.trust.material import Material, collect_material
+from amplifier_hooks.agent.trust.store import Trusted, TrustStore
 
 
 def look_at(folder: Path, bundle: Path | None = None) -> Material:

@@ -1,4 +1,4 @@
-"""A witness on loopback for tests of the trail alone; the server's own is tested in tests/apps."""
+"""A witness on loopback for tests of the trail alone; the server's own is tested in tests/hooks."""
 
 from __future__ import annotations
 

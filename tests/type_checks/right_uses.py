@@ -18,7 +18,7 @@ from amplifier_core.events import CONTEXT_PRE_COMPACT, TOOL_POST, TOOL_PRE, Even
 from amplifier_core.events.payloads import ContextPreCompactData, ToolPostData, ToolPreData
 from amplifier_core.interfaces import Host, Tool, hook
 from amplifier_core.testing import EventRecorder, MockCoordinator, ScriptedApproval, TestCoordinator
-from amplifier_foundation import AssembledSession, load_bundle, open_session
+from amplifier_hooks import AssembledSession, load_bundle, open_session
 
 registry = HookRegistry()
 

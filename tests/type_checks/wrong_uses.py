@@ -16,7 +16,7 @@ from amplifier_core.events import SESSION_END, TOOL_PRE
 from amplifier_core.events.payloads import ToolPostData, ToolPreData
 from amplifier_core.interfaces import Host, hook
 from amplifier_core.testing import MockCoordinator
-from amplifier_foundation import load_bundel as load_bundel  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from amplifier_hooks import load_bundel as load_bundel  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 
 registry = HookRegistry()
 

@@ -13,9 +13,9 @@ from agent_framework import (
     tool,
 )
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.agent_framework import amplifier
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.agent_framework import amplifier
 
 hooks = HookRegistry()
 

@@ -11,8 +11,8 @@ from agent_hooks import (
     Verdict,
 )
 
-from amplifier_apps.adapters.agent_hooks import AmplifierInterceptor, host_interceptors
 from amplifier_core import AmplifierSession, HookRegistry, HookResult
+from amplifier_hooks.frameworks.agent_hooks import AmplifierInterceptor, host_interceptors
 
 
 class KeepThePin:

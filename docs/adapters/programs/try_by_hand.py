@@ -2,11 +2,11 @@
 
 import asyncio
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.governing.calling import Wanted
-from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
+from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.external.calling import Wanted
+from amplifier_hooks.frameworks import govern
 
 hooks = HookRegistry()
 

@@ -5,10 +5,10 @@ import tempfile
 
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, tool
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.claude_agent_sdk import amplified_query
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
-from amplifier_foundation.model_server import ModelServer
+from amplifier_hooks.agent.model_server import ModelServer
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.claude_agent_sdk import amplified_query
 
 hooks = HookRegistry()
 

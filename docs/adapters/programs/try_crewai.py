@@ -13,9 +13,9 @@ os.environ["CREWAI_STORAGE_DIR"] = tempfile.mkdtemp()
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.crewai import amplified
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.crewai import amplified
 
 hooks = HookRegistry()
 

@@ -5,9 +5,9 @@ import asyncio
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.fastmcp import AmplifierMCP
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.fastmcp import AmplifierMCP
 
 hooks = HookRegistry()
 

@@ -9,9 +9,9 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.google_adk import AmplifierPlugin
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.google_adk import AmplifierPlugin
 
 hooks = HookRegistry()
 

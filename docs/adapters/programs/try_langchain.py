@@ -6,9 +6,9 @@ from langchain.agents import create_agent
 from langchain.messages import AIMessage, ToolMessage
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.langchain import AmplifierMiddleware
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
 
 hooks = HookRegistry()
 

@@ -5,9 +5,9 @@ import asyncio
 from agents import Agent, RunConfig, Runner, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.openai_agents import amplify
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.openai_agents import amplify
 
 hooks = HookRegistry()
 

@@ -6,9 +6,9 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.pydantic_ai import AmplifierHooks
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.pydantic_ai import AmplifierHooks
 
 hooks = HookRegistry()
 

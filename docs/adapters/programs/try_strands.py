@@ -6,9 +6,9 @@ import json
 from strands import Agent, tool
 from strands.models.model import Model
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.strands import AmplifierHooks
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.strands import AmplifierHooks
 
 hooks = HookRegistry()
 

@@ -11,7 +11,6 @@ failed                   a sync failed here; the next writer begins a new segmen
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -19,6 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_audit.errors import AuditUnavailable, NotALog
+
+# Logs can be read and verified on every platform; locks, and so writing, need POSIX.
+try:
+    import fcntl
+except ImportError:
+    CAN_LOCK = False
+else:
+    CAN_LOCK = True
 
 FAILURE_LIMIT = 1000
 
@@ -103,6 +110,8 @@ class AuditDirectory:
         The directory itself is locked, as a whole: it cannot be swapped under the lock, and the
         lock does not vanish when some other descriptor is closed, as POSIX record locks do.
         """
+        if not CAN_LOCK:
+            raise AuditUnavailable("Writing a log needs file locks (fcntl); this platform has none")
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
@@ -116,6 +125,8 @@ class AuditDirectory:
 
     def is_being_written(self) -> bool:
         """Whether some writer holds the lock."""
+        if not CAN_LOCK:
+            return False
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
@@ -145,7 +156,9 @@ def _take_lock(descriptor: int) -> bool:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
+    """Make the names in a directory durable, where the platform can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -48,7 +48,8 @@ def read_batches(path: Path, offset: int = 0) -> Iterator[list[bytes]]:
 @contextmanager
 def _open_at(path: Path, offset: int) -> Iterator[BinaryIO]:
     try:
-        if path.is_fifo():  # it would be waited for without end
+        # A pipe would be waited for, and a device read, without end.
+        if path.exists() and not path.is_file():
             raise NotALog(f"Cannot read {path}: it is not a file")
         with path.open("rb") as file:
             file.seek(offset)

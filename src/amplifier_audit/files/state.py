@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit.format.chain import Head
+from amplifier_audit.regular import read_regular
 
 SLOT = 8192
+_MOST = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def read_state(path: Path) -> State | None:
 
 def _read_slots(path: Path) -> list[tuple[int, State]]:
     try:
-        content = path.read_bytes()
+        content = read_regular(path, _MOST)
     except OSError:
         return []
     found = [_parse_slot(content[start : start + SLOT]) for start in (0, SLOT)]

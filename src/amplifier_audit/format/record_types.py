@@ -30,10 +30,14 @@ KERNEL_TYPES = frozenset(
         "dispatch",
         "action_resolved",
         "shadowed",
+        "answer_ignored",
         "injection_accepted",
         "injection_dropped",
+        "injection_unused",
         "approval_requested",
         "approval_shown",
+        "approval_handed_over",
+        "approval_outcome",
         "approval_decided",
         "approval_expired",
         "approval_cancelled",
@@ -42,6 +46,7 @@ KERNEL_TYPES = frozenset(
         "approval_cache_cleared",
         "tool_started",
         "tool_finished",
+        "denial_contradicted",
         "digest_mismatch",
         "output_suppressed",
         "output_shown",
@@ -51,9 +56,10 @@ KERNEL_TYPES = frozenset(
         "session_started",
         "session_suspended",
         "session_ended",
+        "guard_alarm",
     }
 )
-"""The types that the coordinator and the session write."""
+"""The types that the coordinator, sessions, and sessions of coding agents write."""
 
 
 def mark_foreign(type: Any) -> Any:

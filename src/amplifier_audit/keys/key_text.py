@@ -7,10 +7,14 @@ import hashlib
 from pathlib import Path
 
 from amplifier_audit.errors import BadKey
+from amplifier_audit.regular import read_regular
 
 ED25519 = b"\x01"
 PRIVATE = "PRIVATE+KEY+"
 """What the text of a private key begins with."""
+
+_MOST = 64 * 1024
+"""Bytes of a key file."""
 
 
 def format_key(name: str, key_id: bytes, raw: bytes) -> str:
@@ -46,7 +50,7 @@ def refuse_bad_name(name: str) -> None:
 def read_key_file(path: Path) -> str:
     """The text in a key file."""
     try:
-        return path.read_text("ascii").strip()
+        return read_regular(path, _MOST).decode("ascii").strip()
     except OSError as error:
         raise BadKey(f"Cannot read the key {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -11,15 +11,19 @@ from amplifier_audit.errors import BadCheckpoint
 from amplifier_audit.files.lines import read_first_record
 from amplifier_audit.files.log_files import LogFiles
 from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
+from amplifier_audit.format.log_name import name_log
+from amplifier_audit.regular import read_regular
 
 # Bytes of an Ed25519 signature; others are longer.
 SIGNATURE = 64
+_MOST = 256 * 1024 * 1024
+"""Bytes: the checkpoints of years."""
 
 
 def read_checkpoints(path: str | os.PathLike[str]) -> list[Note]:
     """All checkpoints of a file, at least one; what a crash left of one is passed over."""
     try:
-        content = Path(path).read_bytes()
+        content = read_regular(Path(path), _MOST)
     except OSError as error:
         raise BadCheckpoint(f"Cannot read {path}: {error.strerror}") from error
     text = content.decode("utf-8", "replace")
@@ -68,8 +72,9 @@ def read_anchors(
 ) -> list[Note]:
     """The checkpoints of files that may serve several logs: those of this log, if there are any.
 
-    Those of other logs of the same name are kept, so that the verifier can say that one is gone;
-    if there is nothing of this log, all are, so that it names the wrong log.
+    Those of other logs of the same name are kept, so that the verifier can say that one is gone,
+    and those of logs without a name, one of which this may be. If there is nothing of this log, all
+    are kept, so that it names the wrong log.
     """
     return select_anchors([note for path in paths for note in read_checkpoints(path)], log, name)
 
@@ -79,22 +84,24 @@ def select_anchors(notes: list[Note], log: LogFiles, name: str | None = None) ->
     own = find_log_id(log)
     if not any(note.checkpoint.log == own for note in notes):
         return notes
-    names = {log.name, name} - {None}
-    return [n for n in notes if n.checkpoint.log == own or n.checkpoint.name in names]
+    names = {name_log(one) for one in (log.name, name) if one is not None}
+    return [n for n in notes if n.checkpoint.log == own or n.checkpoint.name in {*names, None}]
 
 
 def split_anchors(
     notes: Collection[Note], log: LogFiles, names: Collection[str]
-) -> tuple[list[Note], list[Note]]:
-    """The anchors to check, and those of earlier logs of the same name.
+) -> tuple[list[Note], list[Note], list[Note]]:
+    """The anchors to check, those of earlier logs of the same name, and those of nameless others.
 
     Without any of this log all are to be checked: then it is not the log that they speak of.
     """
     own = find_log_id(log)
     if not any(note.checkpoint.log == own for note in notes):
-        return list(notes), []
-    earlier = [n for n in notes if n.checkpoint.log != own and n.checkpoint.name in names]
-    return [note for note in notes if note not in earlier], earlier
+        return list(notes), [], []
+    others = [note for note in notes if note.checkpoint.log != own]
+    earlier = [note for note in others if note.checkpoint.name in names]
+    nameless = [note for note in others if note.checkpoint.name is None]
+    return [note for note in notes if note not in (*earlier, *nameless)], earlier, nameless
 
 
 def find_log_id(log: LogFiles) -> str | None:

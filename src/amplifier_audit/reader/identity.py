@@ -45,6 +45,18 @@ class Identity:
         )
         return Finding("wrong log", 0, message)
 
+    def find_double(self, claims: Claims, position: int | None, others: bool) -> Finding | None:
+        """Of several logs without a name, that the same anchors know, any could be put here."""
+        session = claims.find_session(position)
+        is_known = session is not None and name_log(session) in self.names
+        if not others or is_known or claims.find_name(position) is not None:
+            return None
+        message = (
+            "the log has no name, and the anchors know other logs without one: nothing shows that "
+            "it is this one that belongs here"
+        )
+        return Finding("wrong log", 0, message)
+
     def _find_nameless(self, session: str | None) -> Finding | None:
         """Logs that were written before they had names are known by their first session."""
         if self.told is None or (session is not None and name_log(session) == self.told):

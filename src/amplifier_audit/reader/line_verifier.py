@@ -40,6 +40,7 @@ class LineVerifier:
     start: Head = field(default_factory=Head)
     checkpoints: int = 0
     signed: int = 0
+    unchecked: int = 0
     last_checkpoint: int | None = None
     proven_to: int | None = None
     signed_to: int | None = None
@@ -149,6 +150,7 @@ class LineVerifier:
         self.tree, self.hash, self.unsigned = later.tree, later.hash, later.unsigned
         self.checkpoints += later.checkpoints
         self.signed += later.signed
+        self.unchecked += later.unchecked
         for name in ("last_checkpoint", "proven_to", "signed_to"):
             if (found := getattr(later, name)) is not None:
                 setattr(self, name, found)
@@ -187,6 +189,7 @@ class LineVerifier:
             signed_to=self.signed_to,
             unproven=self.unproven,
             name=self.claims.find_name(self.position),
+            unchecked=self.unchecked,
         )
 
     def check_note(self, note: Note, what: str) -> None:
@@ -199,7 +202,9 @@ class LineVerifier:
         self.checkpoints += 1
         self.last_checkpoint = checkpoint.size
         self.claims.add_name(self.size, checkpoint.name)
-        if self.key is not None:
+        if self.key is None:
+            self.unchecked += bool(note.signatures)
+        else:
             self._check_signature(note, what, self.key)
             self.unsigned.restart()
             self.signed += 1

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from amplifier_audit.errors import AuditError
 from amplifier_audit.files.state import State
+from amplifier_audit.regular import read_regular
+
+_MOST = 1024 * 1024
 
 
 def save_position(path: str | os.PathLike[str], position: State) -> None:
@@ -21,7 +24,7 @@ def save_position(path: str | os.PathLike[str], position: State) -> None:
 def load_position(path: str | os.PathLike[str]) -> State:
     """A position that an earlier verification saved."""
     try:
-        return State.from_dict(json.loads(Path(path).read_text("utf-8")))
+        return State.from_dict(json.loads(read_regular(Path(path), _MOST)))
     except OSError as error:
         raise AuditError(f"Cannot read {path}: {error.strerror}") from error
     except ValueError as error:

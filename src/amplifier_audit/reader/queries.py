@@ -1,18 +1,15 @@
-"""Queries over the records of a log: which ones match, and what each hook did."""
+"""Queries over the records of a log: which ones match, and what hooks answered in them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from random import Random
 from typing import Any
 
 from amplifier_audit.errors import AuditError
 from amplifier_audit.format.record import Record
-
-SAMPLES = 10_000
 
 _BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?)?)?)?", re.ASCII)
 
@@ -56,12 +53,11 @@ class Filter:
 
 
 def list_answers(record: Record) -> list[Mapping[str, Any]]:
-    """The answers of hooks in a record; those given again after a wait are `repeated`."""
+    """The answers of hooks in a record."""
     if record["type"] == "dispatch":
         answers = record["body"].get("hooks")
         if isinstance(answers, list):
-            again = {"repeated": True} if record["body"].get("judged_again") is True else {}
-            return [{**one, **again} for one in answers if isinstance(one, dict)]
+            return [one for one in answers if isinstance(one, dict)]
     if record["type"] == "action_resolved":
         return [{"hook": record["hook"], **record["body"]}]
     return []
@@ -81,55 +77,6 @@ def list_actions(record: Record) -> set[Any]:
 
 def _keep_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-@dataclass(slots=True)
-class HookFigures:
-    """What one hook did. Beyond 10,000 calls the times are a fair sample of all."""
-
-    calls: int = 0
-    denials: int = 0
-    asks: int = 0
-    injections: int = 0
-    errors: int = 0
-    times: list[float] = field(default_factory=list)
-    _random: Random = field(default_factory=lambda: Random(0))
-
-    def count(self, answer: Mapping[str, Any]) -> None:
-        """Add one answer."""
-        # Behind a denial nothing that a hook answers has an effect.
-        action = None if answer.get("unheeded") is True else answer.get("action")
-        first = not answer.get("repeated")
-        self.calls += 1
-        self.denials += action == "deny"
-        self.asks += first and action == "ask_user"
-        self.injections += first and action == "inject_context"
-        self.errors += answer.get("error") is not None
-        if isinstance(spent := answer.get("ms"), int | float):
-            self._sample(float(spent))
-
-    def _sample(self, spent: float) -> None:
-        if len(self.times) < SAMPLES:
-            self.times.append(spent)
-        elif (place := self._random.randrange(self.calls)) < SAMPLES:
-            self.times[place] = spent
-
-    def find_quantile(self, share: float) -> float | None:
-        """The time, in milliseconds, that this share of the calls did not exceed."""
-        if not self.times:
-            return None
-        ordered = sorted(self.times)
-        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-def count_answers(records: Iterable[Record]) -> dict[str, HookFigures]:
-    """Per hook, in the order of their names."""
-    found: dict[str, HookFigures] = {}
-    for record in records:
-        for answer in list_answers(record):
-            name = _keep_text(answer.get("hook")) or "(unnamed)"
-            found.setdefault(name, HookFigures()).count(answer)
-    return dict(sorted(found.items()))
 
 
 def select(records: Iterable[Record], wanted: Filter) -> Iterator[Record]:

@@ -24,6 +24,7 @@ Kind = Literal[
     "missing segment",
     "torn tail",
     "broken",
+    "missing value",
 ]
 EXIT_CODES: dict[Verdict, int] = {"proven": 0, "consistent": 3, "recovered": 4, "tampered": 5}
 """What a command that verifies ends with; 2 is for what cannot be read at all."""
@@ -57,7 +58,8 @@ class Report:
 
     `signed_to` counts those that the key has signed, `unproven` those that were read and that
     neither an anchor nor a signature covers: whoever can write the files may have made them up.
-    `name` says whose log it is, `failed` why its writer gave up, if it did.
+    `name` says whose log it is, `failed` why its writer gave up, if it did. `signed` counts the
+    signatures that the key was checked against, `unchecked` those that no key was given for.
     """
 
     verdict: Verdict
@@ -76,6 +78,7 @@ class Report:
     unproven: int = 0
     name: str | None = None
     failed: str | None = None
+    unchecked: int = 0
 
 
 def find_exit_code(report: Report, *, complete: bool = False) -> int:

@@ -33,6 +33,7 @@ def report_to_dict(report: Report, *, complete: bool = False) -> dict[str, Any]:
         "recoveries": report.recoveries,
         "checkpoints": report.checkpoints,
         "signatures_checked": report.signed,
+        "signatures_not_checked": report.unchecked,
         "last_checkpoint": report.last_checkpoint,
         "failed": report.failed,
         "notes": report.notes,
@@ -51,6 +52,9 @@ def describe_report(report: Report) -> Iterator[str]:
     newest = report.last_checkpoint
     last = "" if newest is None else f", last checkpoint at {newest}"
     yield f"  {report.checkpoints} checkpoints, {report.signed} signatures checked{last}"
+    if report.unchecked:
+        signed = f"{report.unchecked} checkpoint{'s are' if report.unchecked > 1 else ' is'} signed"
+        yield f"  {signed}, which was not checked: --key FILE names the public key"
     if report.recoveries:
         yield f"  recoveries after a crash at records {', '.join(map(str, report.recoveries))}"
     if report.failed is not None:
@@ -76,13 +80,19 @@ def _describe_verdict(report: Report) -> str:
         return "TAMPERED: this is not what the writer wrote"
     known = "; ".join(_list_proofs(report))
     if report.verdict == "proven":
-        return f"PROVEN: {known}"
+        whose = "" if report.name else ", NOT WHOSE LOG IT IS"
+        return f"PROVEN{whose}: {known}"
     if report.verdict == "recovered":
         known = known or "nothing is proven"
         return f"RECOVERED: there are traces of a crash, or somebody faked them; {known}"
+    if report.finding is not None and report.finding.kind == "missing value":
+        known = known or "the records agree with one another"
+        return f"INCOMPLETE: values are missing or replaced without a record of it; {known}"
     if report.finding is not None:
         why = report.finding.kind
         return f"CONSISTENT, NOT PROVEN: the records agree with one another, but {why}"
+    if report.proven_to is not None:
+        return f"CONSISTENT, NOT PROVEN: {known}, but not by all that should; see the notes"
     return (
         "CONSISTENT, END NOT PROVEN: the records agree with one another; without an anchor, "
         "nothing shows whether some are missing at the end or all of them were replaced"

@@ -34,7 +34,9 @@ from amplifier_audit.reader.missing import (
     find_unrecorded_removal,
 )
 from amplifier_audit.reader.report import Finding, Mismatch, Report
+from amplifier_audit.regular import read_regular
 
+_LONGEST_NOTE = 1024 * 1024
 Progress = Callable[[int], None]
 # A crash leaves half a line or none; it does not make up a signature or another history.
 _NO_CRASH = frozenset({"signature", "unsigned", "fork", "checkpoint"})
@@ -55,6 +57,7 @@ class LogVerification:
     _missing: int = 0
     _done: int = 0
     _earlier: Sequence[Note] = ()
+    _nameless: Sequence[Note] = ()
     _shapes: Shapes = field(default_factory=Shapes)
 
     def run(self) -> Report:
@@ -62,12 +65,14 @@ class LogVerification:
         names = self._identity.names
         if not any(note.checkpoint.name in names for note in self.anchors):
             self.log.refuse_if_not_a_log()
-        self.anchors, self._earlier = split_anchors(self.anchors, self.log, names)
+        split = split_anchors(self.anchors, self.log, names)
+        self.anchors, self._earlier, self._nameless = split
         return replace(self._run(), failed=self._failure)
 
     @property
     def _identity(self) -> Identity:
-        return Identity(self.name, self.log.name)
+        folder = self.log.name
+        return Identity(self.name, None if folder is None else name_log(folder))
 
     @property
     def _failure(self) -> str | None:
@@ -148,7 +153,7 @@ class LogVerification:
         assert self.log.directory is not None
         path = self.log.directory.seal_path(number)
         try:
-            note = parse_note(path.read_text("utf-8"))
+            note = parse_note(read_regular(path, _LONGEST_NOTE).decode())
         except (OSError, BadCheckpoint, UnicodeDecodeError) as error:
             raise Mismatch(
                 "missing segment", 0, f"segment {number:08d} is gone, and so is its seal"
@@ -249,10 +254,15 @@ class LogVerification:
 
     def _doubt(self, report: Report, verifier: LineVerifier) -> Report:
         """Nothing contradicts the log, but it is not what the anchors and its name promise."""
+        # Imported here, because it brings a database, which few logs have beside them.
+        from amplifier_audit.reader.values import find_missing_values
+
         doubt = (
             self._identity.find_doubt(verifier.claims, verifier.position)
+            or self._identity.find_double(verifier.claims, verifier.position, bool(self._nameless))
             or find_unproven_removal(verifier, self._missing)
             or find_earlier_log(self._earlier)
+            or find_missing_values(self.log, max(report.proven_to or 0, report.signed_to or 0))
         )
         if report.verdict == "proven" and report.name is None:
             session = verifier.claims.find_session(verifier.position)

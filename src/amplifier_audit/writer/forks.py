@@ -30,4 +30,5 @@ def _refuse_all() -> None:
 
 
 # Once for all: such a call cannot be taken back.
-os.register_at_fork(after_in_child=_refuse_all)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_refuse_all)

@@ -28,7 +28,7 @@ from amplifier_audit.writer.forks import refuse_in_children
 from amplifier_audit.writer.group_commit import GroupCommit
 from amplifier_audit.writer.held_file import HeldFile
 from amplifier_audit.writer.options import Options
-from amplifier_audit.writer.ownership import refuse_foreign_log
+from amplifier_audit.writer.ownership import choose_name, refuse_foreign_log
 from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.recovery import Opening, recover
 from amplifier_audit.writer.settings import AuditSettings, Level, OnFailure
@@ -52,7 +52,8 @@ class AuditLog:
     ) -> None:
         """Take the lock, recover, begin to write. Blocks; `AuditLog.open` does it on a thread.
 
-        `name` says whose log it is; `watch` names files, such as the key, that must not change.
+        `name` says whose log it is: without one, a new log has the name of its folder, and one that
+        is there keeps what it has. `watch` names files, such as the key, that must not change.
         """
         refuse_bad_log_name(name)
         self.settings = settings or AuditSettings()
@@ -215,6 +216,8 @@ class AuditLog:
         """Open the files; what is open is noted, to be closed if the rest cannot be opened."""
         with raise_unavailable(f"open the audit log {self.directory.path}"):
             refuse_foreign_log(self.directory, self._signer, self._name)
+            if self._name is None:
+                self._name = choose_name(self.directory)
             held = [HeldFile(self.directory.path, self._lock_file, link=True)]
             held += [HeldFile(Path(path), exact=True, link=True) for path in watch]
             opening = recover(self.directory)

@@ -29,6 +29,16 @@ def refuse_foreign_log(directory: AuditDirectory, signer: Signer | None, name: s
     _refuse_another_name(directory, _find_name(path, first), name)
 
 
+def choose_name(directory: AuditDirectory) -> str | None:
+    """The name of a log that was given none: its folder's, or what a log that is there has."""
+    segments = directory.list_segments()
+    first = read_first_record(directory.segment_path(segments[0])) if segments else None
+    if first is None:
+        return name_log(directory.path.resolve().name)
+    name = first["body"].get("name") if first["type"] == "log_opened" else None
+    return name if is_log_name(name) else None
+
+
 def _refuse_another_key(directory: AuditDirectory, first: Record, signer: Signer | None) -> None:
     known, given = first["body"].get("key"), signer and signer.public
     if known != given:

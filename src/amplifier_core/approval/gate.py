@@ -14,6 +14,7 @@ from amplifier_core.approval.question import (
     ApprovalAnswer,
     ApprovalQuestion,
     DecidingApprovalSystem,
+    HandedOver,
 )
 from amplifier_core.errors import ApprovalError, ApprovalTimeout
 from amplifier_core.events import is_unique
@@ -24,7 +25,7 @@ logger = logging.getLogger(__name__)
 # Seconds; whatever a hook asks for, no question stays open longer.
 LONGEST_WAIT = 30 * 24 * 3600.0
 
-How = Literal["person", "rule", "cache", "timeout", "error", "nobody", "invalid"]
+How = Literal["person", "rule", "cache", "timeout", "error", "nobody", "invalid", "handed_over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class GateDecision:
     comment: str | None = None
     edited_input: dict[str, Any] | None = None
     detail: str = ""
+    handed_to: str = ""
+    """The program that asks its own person; `allowed` says then whether the operation goes on."""
 
     @property
     def remembered(self) -> bool:
@@ -133,10 +136,13 @@ def _build_key(registration: int, question: ApprovalQuestion, scoped: bool) -> C
 def _judge_failure(question: ApprovalQuestion, error: Exception) -> GateDecision:
     if isinstance(error, ApprovalTimeout):
         return _apply_default(question, "timeout", str(error) or "nobody decided in time")
+    # An approval system's own error is a sentence about what happens, such as that there is no
+    # terminal; any other needs its name, and the place where it was raised.
+    if isinstance(error, ApprovalError) and str(error):
+        logger.warning("Nobody decided about %s: %s", question.tool_name or question.event, error)
+        return _apply_default(question, "error", str(error))
     logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
-    # An approval system's own error is a sentence; any other needs its name.
-    said = isinstance(error, ApprovalError) and str(error)
-    detail = said or f"the approval system failed: {describe_error(error)}"
+    detail = f"the approval system failed: {describe_error(error)}"
     return _apply_default(question, "error", detail)
 
 
@@ -145,6 +151,10 @@ def _apply_default(question: ApprovalQuestion, how: How, detail: str) -> GateDec
 
 
 def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
+    if isinstance(answer, HandedOver):
+        to = _read_text(answer.to) or "another program"
+        detail = f"handed over to {to}, which has not answered yet"
+        return GateDecision(answer.goes_on is True, "handed_over", detail=detail, handed_to=to)
     if isinstance(answer, str):
         answer = ApprovalAnswer(answer)
     if not isinstance(answer, ApprovalAnswer) or type(answer.option) is not str:

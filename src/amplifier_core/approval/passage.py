@@ -7,19 +7,23 @@ import logging
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
+from amplifier_core.approval.handovers import Handover, Handovers, Notify
 from amplifier_core.approval.meaning import find_unclear_options, resolve_options
 from amplifier_core.approval.question import ApprovalQuestion
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import payloads
 from amplifier_core.events.effects import explain_refusal
-from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
-from amplifier_core.models.record_bodies import describe_decision, describe_request
+from amplifier_core.models.record_bodies import (
+    describe_decision,
+    describe_handover,
+    describe_request,
+)
 from amplifier_core.trail import Source, Trail
 from amplifier_core.utils import digest
 from amplifier_core.utils.slots import give_up_slot
@@ -27,15 +31,9 @@ from amplifier_core.utils.slots import give_up_slot
 logger = logging.getLogger(__name__)
 
 
-class Notify(Protocol):
-    """Tells hooks of an event that nothing can undo."""
-
-    async def __call__(self, event: EventOf[DataT], data: DataT) -> None: ...
-
-
 # The questions that were answered with yes in this operation, by registration and prompt: what a
 # person remembered, with the digest that it holds for; what they said now, with none.
-Answered = dict[tuple[int, str], str]
+Answered = dict[tuple[Any, str, str], str]
 
 # What is being asked further up in this very stack: a hook may not ask itself in a circle.
 _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
@@ -54,6 +52,7 @@ class Clearance:
     edited_input: dict[str, Any] | None = None
     digest: str = ""
     waited: bool = False  # for a person, and did not only remember what one said
+    handed_over: bool = False  # another program asks its person, and nobody knows the answer
 
 
 UNASKED = Clearance()
@@ -75,43 +74,60 @@ class Passage:
         gate: ApprovalGate,
         trail: Trail,
         notify: Notify,
+        handovers: Handovers,
         find_tool: Callable[[Any], Any] = lambda name: None,
     ) -> None:
         self.gate = gate
         self._trail = trail
         self._notify = notify
+        self._handovers = handovers
         self._find_tool = find_tool
 
-    async def clear(self, run: Dispatch, answered: Answered) -> Clearance:
-        """Put every question of the operation that has not been answered yet."""
+    async def clear(self, run: Dispatch, answered: Answered, unasked: str = "") -> Clearance:
+        """Put every question of the operation that has not been answered yet.
+
+        `unasked` is why nobody is to be asked any more: what is left to ask is then refused.
+        """
         if run.denied:
             last = run.spoken[-1]
             return Clearance(False, last.hook, str(last.result.reason or ""))
         if not run.asking and not answered:
             return UNASKED
-        return await self._ask_all(run, answered)
+        return await self._ask_all(run, answered, unasked)
 
-    async def _ask_all(self, run: Dispatch, answered: Answered) -> Clearance:
+    async def withdraw(self, run: Dispatch) -> None:
+        """The operation is denied, whatever another program was to ask about it."""
+        await self._handovers.withdraw(run.event, str(run.data.get("tool_call_id") or ""))
+
+    async def _ask_all(self, run: Dispatch, answered: Answered, unasked: str) -> Clearance:
         shown = digest_operation(run.event, run.data)
         comments: list[str] = []
-        waited = False
+        waited = handed_over = False
         for answer in run.asking:
             if problem := find_problem(answer.result):
                 return Clearance(False, answer.hook, f"the question cannot be put: {problem}")
             question = self._write_question(answer, run, shown)
-            key = (answer.handler.id, question.prompt)
+            # Not by registration: a function that was registered twice asks once.
+            key = (answer.handler.identity, answer.hook, question.prompt)
             if answered.get(key) in ("", shown):
                 continue
-            decision = await self._decide(answer, question)
+            decision = await self._decide(answer, question, unasked)
             if not decision.allowed:
-                return Clearance(False, answer.hook, explain_refusal(question.prompt, decision))
+                reason = explain_refusal(question.prompt, decision)
+                waits = decision.how == "handed_over"
+                return Clearance(False, answer.hook, reason, handed_over=waits)
             answered[key] = shown if decision.how == "cache" else ""
             waited = waited or decision.how != "cache"
+            handed_over = handed_over or decision.how == "handed_over"
             if decision.comment:
                 comments.append(decision.comment)
             if (edited := decision.edited_input) is not None:
-                return Clearance(True, "", "", tuple(comments), edited, shown, waited)
-        return Clearance(comments=tuple(comments), digest=shown, waited=waited)
+                return Clearance(
+                    True, answer.hook, "", tuple(comments), edited, shown, waited, handed_over
+                )
+        return Clearance(
+            comments=tuple(comments), digest=shown, waited=waited, handed_over=handed_over
+        )
 
     def _write_question(self, answer: Answer, run: Dispatch, shown: str) -> ApprovalQuestion:
         result = answer.result
@@ -129,11 +145,16 @@ class Passage:
             digest=shown,
             session_id=self._trail.session_id,
             tool_call_id=str(run.data.get("tool_call_id") or ""),
+            agent_id=str(run.data.get("agent_id") or ""),
         )
 
-    async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
+    async def _decide(
+        self, answer: Answer, question: ApprovalQuestion, unasked: str
+    ) -> GateDecision:
         handler, tool = answer.handler, self._find_tool(question.tool_name)
         known = self.gate.recall(handler.id, question, tool)
+        if known is None and unasked:
+            return GateDecision(False, "invalid", detail=unasked)
         decision = known or await self._ask_once(answer, question)
         handler.counts.remembered += known is not None
         kept = known is None and self.gate.remember(handler.id, question, decision, tool)
@@ -141,7 +162,8 @@ class Passage:
         if cache:
             about = {"prompt": question.prompt, "decision": decision.decision}
             self._write(cache, answer, question, **about)
-        await self._announce_decision(question, decision)
+        if decision.how != "handed_over":
+            await self._announce_decision(question, decision)
         return decision
 
     def _write(self, type: str, answer: Answer, question: ApprovalQuestion, **more: Any) -> None:
@@ -166,8 +188,9 @@ class Passage:
 
     async def _ask(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Request on disk, then the person, then the decision on disk: or nothing is allowed."""
-        answer.handler.counts.asked += 1
-        failure = await self._record_request(answer, question)
+        pending = self._handovers.find(question)
+        answer.handler.counts.asked += pending is None
+        failure = await self._record_request(answer, question, again=pending is not None)
         await self._announce_request(answer, question)
         if failure is not None:
             return GateDecision(False, "error", detail=failure)
@@ -175,21 +198,53 @@ class Passage:
             self._write("approval_shown", answer, question)
         give_up_slot()
         decision = await self.gate.ask(question)
-        answer.handler.counts.count_decision(decision.allowed, decision.how)
-        failure = await self._record_decision(answer, question, decision)
+        if decision.how == "handed_over":
+            failure = await self._hand_over(answer, question, decision, pending)
+        else:
+            settles = {} if pending is None else self._handovers.settle(pending)
+            counts = answer.handler.counts  # not earlier: a hook may leave while somebody decides
+            if pending is not None and pending.counted:
+                counts.settle(settles["settles"])
+            counts.count_decision(decision.allowed, decision.how)
+            failure = await self._record_decision(answer, question, decision, settles)
         return decision if failure is None else GateDecision(False, "error", detail=failure)
+
+    async def _hand_over(
+        self,
+        answer: Answer,
+        question: ApprovalQuestion,
+        decision: GateDecision,
+        pending: Handover | None,
+    ) -> str | None:
+        """Keep in mind that another program asks; returns why it cannot, if that is fatal."""
+        handover = pending or self._handovers.add(
+            question, decision.handed_to, goes_on=decision.allowed
+        )
+        if pending is None:
+            answer.handler.counts.count_handover()
+        body = describe_handover(handover, again=pending is not None)
+        source: Source = {"event": question.event, "handler": answer.handler}
+        return await self._trail.write_ahead("approval_handed_over", body, **source)
 
     # The trail
 
-    async def _record_request(self, answer: Answer, question: ApprovalQuestion) -> str | None:
+    async def _record_request(
+        self, answer: Answer, question: ApprovalQuestion, *, again: bool
+    ) -> str | None:
         source: Source = {"event": question.event, "handler": answer.handler}
         body = describe_request(question)
+        if again:
+            body["again"] = True
         return await self._trail.write_ahead("approval_requested", body, **source)
 
     async def _record_decision(
-        self, answer: Answer, question: ApprovalQuestion, decision: GateDecision
+        self,
+        answer: Answer,
+        question: ApprovalQuestion,
+        decision: GateDecision,
+        settles: Mapping[str, str],
     ) -> str | None:
-        body = describe_decision(decision, question.digest)
+        body = {**describe_decision(decision, question.digest), **settles}
         type = "approval_expired" if decision.how == "timeout" else "approval_decided"
         source: Source = {"event": question.event, "handler": answer.handler}
         return await self._trail.write_ahead(type, body, **source)

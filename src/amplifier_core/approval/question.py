@@ -7,6 +7,10 @@ from typing import Protocol, runtime_checkable
 from amplifier_core.models import Decision
 from amplifier_core.models.question import ApprovalAnswer as ApprovalAnswer
 from amplifier_core.models.question import ApprovalQuestion as ApprovalQuestion
+from amplifier_core.models.question import HandedOver as HandedOver
+
+AnyAnswer = ApprovalAnswer | HandedOver | str
+"""An answer, an option by itself, or that another program asks."""
 
 
 @runtime_checkable
@@ -22,7 +26,7 @@ class ApprovalSystem(Protocol):
 class DecidingApprovalSystem(Protocol):
     """An approval system that takes the whole question instead of its prompt alone."""
 
-    async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | str: ...
+    async def decide(self, question: ApprovalQuestion) -> AnyAnswer: ...
 
 
 AnyApprovalSystem = ApprovalSystem | DecidingApprovalSystem

@@ -6,6 +6,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 from types import MappingProxyType as _MappingProxyType
 
+from amplifier_core import only_kernel as only_kernel
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
 from amplifier_core.events.event import Event as Event
 from amplifier_core.events.event import EventData as EventData
@@ -152,8 +153,12 @@ notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
 
 
 def is_notification(event: str) -> bool:
-    """Whether an event only tells: deny, modify and ask_user on it are recorded, no more."""
+    """Whether an event only tells: what hooks answer cannot stop what has happened."""
     return event in notifications
+
+
+stops = frozenset({ORCHESTRATOR_COMPLETE, AGENT_COMPLETE})
+"""Where a denial means that the agent, or the sub-agent, must not stop yet."""
 
 
 _unique = frozenset({PROVIDER_REQUEST, PROVIDER_RESPONSE, *spellings(CONTEXT_PRE_COMPACT)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.events import canonical, is_notification
+from amplifier_core.events import canonical, is_notification, stops
 from amplifier_core.models import HookResult
 
 _SUBJECTS = {
@@ -42,6 +42,8 @@ def describe_shadowed(event: str, result: HookResult) -> str:
         items = [result.context_injection, *(one.content for one in result.context_injections)]
         text = "\n\n".join(dict.fromkeys(one for one in items if one))
         return f"would have told the agent: {text}" if text else ""
+    if result.action == "deny" and event in stops:
+        return f"would have made the agent go on: {result.reason or 'no reason given'}"
     if is_notification(event):
         return ""
     subject = _name_subject(event)

@@ -30,6 +30,8 @@ class SessionStats(TypedDict):
     total_tokens: int
     hook_failures: int
     """How often a hook raised, exceeded its time limit or gave an invalid answer."""
+    injections_unused: NotRequired[int]
+    """How many texts of hooks reached no request, because the loop did not take them."""
     hooks: NotRequired[dict[str, dict[str, Any]]]
     """What each hook did in this process, counted; see `HookCounts`."""
 

@@ -48,8 +48,10 @@ class ModuleHost:
         return self._mounts.get(mount_point, name)
 
     def register_capability(self, name: str, value: Any) -> None:
-        """Offer something to other modules by name."""
+        """Offer something to other modules by name; `observability.events` declares events."""
         self._capabilities[name] = value
+        if name == "observability.events" and isinstance(value, list | tuple):
+            self.mount_points["hooks"].declare(*(one for one in value if isinstance(one, str)))
 
     def get_capability(self, name: str) -> Any:
         """What was offered under that name, or None."""

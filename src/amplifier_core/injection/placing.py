@@ -18,11 +18,19 @@ from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
 from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.message_order import arrange_messages, list_open_ids
 
 logger = logging.getLogger(__name__)
 
 # Ephemeral injections that are kept for review.
 REVIEWED = 200
+
+UNFETCHED = (
+    "it is for the next request only, and the loop took it for none; build requests with "
+    "open_request(), or add what take_ephemeral() returns"
+)
+UNPLACED = "the conversation ends with a tool call that has no result"
+UNSENT = "no request to the model came after it"
 
 # The hook of a result that somebody handed over without saying whose it is.
 UNKNOWN = "unknown"
@@ -44,9 +52,15 @@ Report = Callable[[list[Drop]], Awaitable[None]]
 class ToolCalls:
     """Those under way: `async with` them, what hooks inject waits for the results at the end."""
 
-    def __init__(self, store: Callable[[list[Injection]], Awaitable[list[Drop]]], report: Report):
+    def __init__(
+        self,
+        store: Callable[[list[Injection]], Awaitable[list[Drop]]],
+        report: Report,
+        awaits_results: Callable[[], Awaitable[bool]],
+    ) -> None:
         self._store = store
         self._report = report
+        self._awaits_results = awaits_results
         self.under_way = 0
         self.parked: list[list[Injection]] = []
 
@@ -60,7 +74,12 @@ class ToolCalls:
         return bool(self.parked) and not self.under_way
 
     async def place_parked(self) -> None:
-        """Put what was parked into the conversation, and report what that did not take."""
+        """Put what was parked into the conversation, and report what that did not take.
+
+        It stays where it is while results are missing: a loop that runs tools adds them later.
+        """
+        if not self.parked or self.under_way or await self._awaits_results():
+            return
         parked, self.parked = self.parked, []
         if dropped := [drop for group in parked for drop in await self._store(group)]:
             await self._report(dropped)
@@ -82,9 +101,14 @@ class Injector:
         self._points = points
         self.budget = budget
         self._trail = trail
-        self.calls = ToolCalls(self._store, report)
+        self.calls = ToolCalls(self._store, report, self.awaits_results)
+        self._complained = False
         self.ephemeral: list[Injection] = []
         """What the next request gets besides the conversation."""
+        # How many of these have waited since the last turn.
+        self._old = 0
+        self.is_fetched = False
+        """Whether the loop takes them at all."""
         self.reviewed: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
         """The last ephemeral injections, which no conversation keeps."""
 
@@ -141,10 +165,32 @@ class Injector:
         for one in passing:
             self.reviewed.extend(build_messages([one]))
         # Models refuse a message between a tool call and its result.
-        if self.calls.under_way and lasting:
+        if lasting and (self.calls.under_way or await self.awaits_results()):
             self.calls.parked.append(lasting)
             return []
+        if lasting:
+            await self.calls.place_parked()  # it came before
         return await self._store(lasting)
+
+    async def awaits_results(self) -> bool:
+        """Whether the conversation ends with calls that have no results yet.
+
+        A context that puts results in their place itself is not asked, and one that cannot say
+        what it holds is complained of, once.
+        """
+        context = self._points["context"]
+        if context is None or getattr(context, "keeps_results_with_calls", False) is True:
+            return False
+        if not hasattr(context, "get_messages"):
+            if not self._complained:
+                self._complained = True
+                logger.warning(
+                    "%s has no get_messages(), so nobody can say whether a text that a hook adds "
+                    "to it would stand between a tool call and its result",
+                    type(context).__name__,
+                )
+            return False
+        return bool(list_open_ids(await self.read_history()))
 
     async def _store(self, lasting: list[Injection]) -> list[Drop]:
         if not lasting:
@@ -182,16 +228,46 @@ class Injector:
             return []
         return list(found)  # a plain one: a subclass would cost the slow copy in every dispatch
 
+    async def complete_history(self, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What was given, with what waited for results; without any, the conversation, in order."""
+        kept, stored = list(given), len(await self.read_history())
+        await self.calls.place_parked()
+        history = await self.read_history()
+        return [*kept, *history[stored:]] if kept else arrange_messages(history)
+
     def use_ephemeral(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
+        self.is_fetched = True
         if not self.ephemeral:
             return history
-        waiting, self.ephemeral = self.ephemeral, []
+        waiting, self.ephemeral, self._old = self.ephemeral, [], 0
         return add_ephemeral(history, waiting)
 
-    def forget(self) -> None:
-        """The session is over: nobody will ask for what still waits."""
-        self.calls.parked, self.ephemeral = [], []
+    def drop_old(self) -> list[Drop]:
+        """A turn begins: what waited all through the last one is for no request any more."""
+        lost, self.ephemeral = self.ephemeral[: self._old], self.ephemeral[self._old :]
+        self._old = len(self.ephemeral)
+        return self._record_unused(lost, UNFETCHED)
+
+    async def close(self) -> list[Drop]:
+        """The session is over: nobody will ask for what still waits. What is to be said of it."""
+        self.calls.under_way = 0
+        await self.calls.place_parked()
+        parked = [one for group in self.calls.parked for one in group]
+        passing, self.calls.parked, self.ephemeral = self.ephemeral, [], []
+        dropped = self._record_unused(parked, UNPLACED)
+        return dropped + self._record_unused(passing, UNSENT if self.is_fetched else UNFETCHED)
+
+    def _record_unused(self, unused: list[Injection], why: str) -> list[Drop]:
+        # An agent that was done made no request any more: nothing is wrong then.
+        fault = why is not UNSENT
+        for one in unused:
+            body = describe_injection(one, self.budget.count_tokens(one.text), why)
+            self._trail.write(
+                "injection_unused", {**body, "fault": fault}, event=one.event, hook=one.hook
+            )
+        lost = unused if fault else []
+        return [Drop(one, f"A text of hook '{one.hook}' was lost: {why}") for one in lost]
 
 
 def read_injections(result: HookResult, hook: str, event: str) -> list[Injection]:

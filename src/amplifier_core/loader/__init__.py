@@ -19,6 +19,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_core import only_kernel as only_kernel
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound, ModuleValidationError
 from amplifier_core.loader.importing import (
     find_package,

@@ -49,6 +49,7 @@ def make_fatal(kind: str, failure: ModuleError) -> ModuleLoadError:
     message = f"Cannot initialize without {needed}: {failure}" if needed else str(failure)
     fatal = ModuleLoadError(message, module_id=failure.module_id, reason_code=failure.reason_code)
     fatal.entry_name = failure.entry_name
+    fatal.option = failure.option
     return fatal
 
 

@@ -73,10 +73,14 @@ def _read() -> _Reading:
     read = importlib.metadata.entry_points
     points = list(read(group=GROUP))
     # One by one, because the name of a distribution stands in a long file.
-    dists = {id(point.dist): point.dist for point in points}
+    owners = [getattr(point, "dist", None) for point in points]  # some hosts make up their own
+    dists = {id(dist): dist for dist in owners}
     homes = {key: _find_home(dist) for key, dist in dists.items()}
     ours = {key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION}
-    named = [_Named(one, homes[id(one.dist)], id(one.dist) in ours) for one in points]
+    named = [
+        _Named(point, homes[id(dist)], id(dist) in ours)
+        for point, dist in zip(points, owners, strict=True)
+    ]
     folders = [*map(_find_folder, dists.values()), *_list_checkouts()]
     files = tuple(f"{folder}/entry_points.txt" for folder in folders)
     return _Reading(tuple(named), read, files, read_path_state(files))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from amplifier_core import only_kernel as only_kernel
 from amplifier_core.models.hook_result import (
     CONTINUE,
     DEFAULT_APPROVAL_OPTIONS,

@@ -11,12 +11,26 @@ _Key = TypeVar("_Key", str, int)
 _FINE = 4
 """Bits of a time that are kept: it is known to about three of a hundred."""
 
+APPROVALS = (
+    "asked",
+    "allowed",
+    "refused",
+    "expired",
+    "remembered",
+    "overruled",
+    "handed_over",
+    "not_run",
+    "not_known",
+)
+"""The figures of a hook's questions."""
+
 
 class HookCounts:
     """The figures of one hook, or of several that go by one name.
 
-    `answers` counts what had an effect; what shadow mode kept from happening is in `shadowed`, and
-    what stood behind a denial in `unheeded`: in `answers` these two are a `continue`.
+    What shadow mode kept from happening is in `shadowed`, and what stood behind a denial in
+    `unheeded`: in `answers` these two are a `continue`. `ignored` are those of the answers that
+    nothing could carry out, and messages that could not be shown.
     """
 
     calls: int = 0
@@ -31,8 +45,17 @@ class HookCounts:
     remembered: int = 0
     overruled: int = 0
     """How often a person allowed what this hook asked about: a false alarm."""
+    handed_over: int = 0
+    """How many of its questions another program asked its own person."""
+    not_run: int = 0
+    """How many of those are known to have come to nothing: what was asked about did not run."""
+    not_known: int = 0
+    """Of how many of those nobody knows what the person said; the others were allowed."""
+    contradicted: int = 0
+    """How many calls that this hook denied ran all the same, as another program showed."""
     answers: Mapping[str, int] = MappingProxyType({})
     shadowed: Mapping[str, int] = MappingProxyType({})
+    ignored: Mapping[str, int] = MappingProxyType({})
     times: Mapping[int, int] = MappingProxyType({})
     """How many calls took how long; where no trail is kept, of many calls some are timed."""
 
@@ -49,6 +72,10 @@ class HookCounts:
             except KeyError:
                 self.answers = _count(answers, action)
 
+    def count_ignored(self, what: str) -> None:
+        """Count an answer, which was counted as one, that had no effect."""
+        self.ignored = _count(self.ignored, what)
+
     def count_failure(self, timed_out: bool) -> None:
         """Count a failure."""
         self.failures += 1
@@ -64,9 +91,28 @@ class HookCounts:
         else:
             self.refused += 1
 
+    def count_handover(self) -> None:
+        """Count a question that another program asks its own person."""
+        self.handed_over += 1
+        self.not_known += 1
+
+    def count_outcome(self, state: str, settles: str) -> None:
+        """Count what is known now of such a question, in the place of what it `settles`."""
+        self.settle(settles)
+        if state == "allowed":
+            self.allowed += 1
+            self.overruled += 1
+        else:
+            self.not_run += 1
+
+    def settle(self, settles: str) -> None:
+        """Take back what was counted of a question that was handed over, now that more is known."""
+        self.not_known -= settles == "not_known"
+        self.not_run -= settles == "not_run"
+
     def count_time(self, seconds: float) -> None:
-        """Count the time of one call."""
-        spent = int(seconds * 1e9)
+        """Count the time of one call, in microseconds as trails have it."""
+        spent = int(seconds * 1e6 + 0.5) * 1000
         coarse = spent.bit_length() - _FINE - 1
         place = (coarse << _FINE) + (spent >> coarse) if coarse > 0 else spent
         times: Any = self.times
@@ -91,27 +137,46 @@ class HookCounts:
             setattr(self, name, ours + theirs if isinstance(ours, int) else _add(ours, theirs))
         return self
 
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was counted."""
+        return bool(vars(self))
+
+    def summarize(self) -> dict[str, Any]:
+        """The figures that a short table has, by the names that machines read."""
+        return {
+            "calls": self.calls,
+            "denials": self.answers.get("deny", 0),
+            "asks": self.asked,
+            "injections": self.answers.get("inject_context", 0),
+            "errors": self.failures,
+            **self._list_times(),
+        }
+
+    def _list_times(self) -> dict[str, float | None]:
+        return {f"p{n}_ms": self.find_quantile(n / 100) for n in (50, 95, 99)}
+
     def to_dict(self) -> dict[str, Any]:
         """The figures for events, records and machines; times are in milliseconds."""
         spoken = sum(self.answers.values())
-        times = {f"p{n}_ms": self.find_quantile(n / 100) for n in (50, 95, 99)}
-        names = ("asked", "allowed", "refused", "expired", "remembered", "overruled")
         return {
             "calls": self.calls,
             "answers": {"continue": self.calls - spoken, **self.answers},
             "failures": self.failures,
             "timeouts": self.timeouts,
             "unheeded": self.unheeded,
+            "contradicted": self.contradicted,
             "shadowed": dict(self.shadowed),
-            **times,
+            "ignored": dict(self.ignored),
+            **self._list_times(),
             "injected_tokens": self.injected_tokens,
-            "approvals": {name: getattr(self, name) for name in names},
+            "approvals": {name: getattr(self, name) for name in APPROVALS},
         }
 
 
 def list_figures(counts: Mapping[str, HookCounts]) -> dict[str, dict[str, Any]]:
-    """The figures of each hook that was called, by name."""
-    return {name: one.to_dict() for name, one in counts.items() if one.calls}
+    """The figures of each hook of which anything was counted, by name."""
+    return {name: one.to_dict() for name, one in counts.items() if one.is_used}
 
 
 def _get_middle(place: int) -> float:

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 from amplifier_core.models.hook_result import HookResult, continue_with, replace_fields
 
+ASKED_ELSEWHERE = "the question was handed over, and nobody asks it before this runs"
+"""Why an operation does not run that another program was to ask about."""
+
 
 class Outcome(NamedTuple):
     """What became of an operation, and why."""
@@ -17,6 +20,7 @@ class Outcome(NamedTuple):
     digest: str = ""  # of what a person allowed; empty when nobody was asked
     comments: tuple[str, ...] = ()  # what people said when they allowed it
     answers: tuple[Any, ...] = ()  # what hooks said, for an operation that carries it out itself
+    handed_over: bool = False  # another program asks its person before it runs this
 
     @property
     def denial(self) -> str:
@@ -27,13 +31,15 @@ class Outcome(NamedTuple):
         """The outcome as the public face tells it: `continue` with the data, or `deny`."""
         if not self.allowed:
             return HookResult(action="deny", reason=self.reason, data=self.data)
+        if self.handed_over:
+            return HookResult(action="deny", reason=ASKED_ELSEWHERE)
         result = continue_with(self.data)
         return replace_fields(result, reason="; ".join(self.comments)) if self.comments else result
 
 
 def allow(data: dict[str, Any]) -> Outcome:
     """`Outcome(True, data)`, which nearly every operation comes to, in half the time."""
-    return tuple.__new__(Outcome, (True, data, "", "", "", (), ()))
+    return tuple.__new__(Outcome, (True, data, "", "", "", (), (), False))
 
 
 def describe_denial(hook: str, reason: str) -> str:

@@ -24,6 +24,8 @@ class ApprovalQuestion:
     digest: str = ""
     session_id: str | None = None
     tool_call_id: str = ""
+    agent_id: str = ""
+    """Of the sub-agent of another program that wants it; empty for the agent itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,17 @@ class ApprovalAnswer:
     by: str | None = None
     comment: str | None = None
     edited_input: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """In the place of an answer: another program puts the question to its own person.
+
+    Nothing is decided by that. With `goes_on`, the operation goes on to that program, which asks
+    before it runs anything; else it is denied until the answer has come back.
+    """
+
+    to: str
+    """The program."""
+
+    goes_on: bool = False

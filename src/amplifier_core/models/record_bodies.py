@@ -18,6 +18,10 @@ _TOLD = frozenset({"denied_by", "judged_again"})
 """What the registry itself tells hooks."""
 
 
+OLDER_HANDOVER = "rule:handed over to "
+"""In older records, who "decided" a question that was only handed over to another program."""
+
+
 def leave_out_histories(event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The event's own fields; the conversation is in the session, not again in every record.
 
@@ -138,6 +142,38 @@ def describe_request(question: ApprovalQuestion) -> dict[str, Any]:
         "input": question.tool_input,
         "digest": question.digest,
     }
+
+
+def describe_handover(handover: Any, again: bool) -> dict[str, Any]:
+    """That another program asks its own person: what came of it is not known yet."""
+    body = {
+        "to": handover.to,
+        "goes_on": handover.goes_on,
+        "tool": handover.tool,
+        "id": handover.call,
+        "digest": handover.digest,
+    }
+    return {**body, "again": True} if again else body
+
+
+def describe_outcome(
+    handover: Any, state: str, evidence: str, settles: Mapping[str, str]
+) -> dict[str, Any]:
+    """What came of a question that another program asked, and what shows it."""
+    return {
+        "state": state,
+        "evidence": evidence,
+        **settles,
+        "to": handover.to,
+        "tool": handover.tool,
+        "digest": handover.digest,
+    }
+
+
+def describe_settled(handover: Any) -> dict[str, str]:
+    """What was known until now of a question that another program asked, and since when."""
+    state = "not_run" if handover.not_run else "not_known"
+    return {"settles": state, "id": handover.call, "handed_over_at": handover.at}
 
 
 def describe_decision(decision: Any, digest: str) -> dict[str, Any]:

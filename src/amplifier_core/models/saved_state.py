@@ -9,6 +9,9 @@ from amplifier_core.errors import SessionStateError
 
 STATE_VERSION = 1
 
+OPEN_CALLS = "open_calls"
+"""The key of the session's state under which a resumed session names the calls to be run."""
+
 
 def read_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
     """A saved state as a dict of one's own, empty if there is none; refuses another version."""

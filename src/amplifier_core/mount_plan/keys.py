@@ -51,6 +51,7 @@ SESSION = frozenset(
         "raw",
         "run_all",
         "evaluate_only",
+        "ungoverned",
     }
 )
 LIMITS = frozenset({"agent_depth", "agent_count", "tool_calls_at_once"})

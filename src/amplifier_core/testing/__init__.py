@@ -1,5 +1,6 @@
 """Doubles for tests of hooks, tools and loops. They behave; some also tell how they were called."""
 
+from amplifier_core import only_kernel as only_kernel
 from amplifier_core.testing.audit import MemoryAudit
 from amplifier_core.testing.context import MemoryContext, MockContextManager
 from amplifier_core.testing.coordinator import (

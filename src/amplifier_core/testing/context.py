@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import AsyncMock
 
 from amplifier_core.utils import timestamp
+from amplifier_core.utils.message_order import arrange_messages, list_open_ids
 
 
 class MessageList(list[Any]):
@@ -19,6 +20,8 @@ class MessageList(list[Any]):
 
 class MemoryContext:
     """A conversation that behaves like a real one, and forgets nothing it is not told to."""
+
+    keeps_results_with_calls = True
 
     def __init__(self, messages: Sequence[Any] | None = None) -> None:
         self.messages: list[Any] = list(messages or ())
@@ -39,6 +42,8 @@ class MemoryContext:
             self.messages.append({**given, "timestamp": timestamp()})
         else:
             self.messages.append(dict(role) if isinstance(role, dict) else role)
+        open_calls = list_open_ids(self.messages)
+        self.messages[:] = arrange_messages(self.messages, open_calls, keep_strays=True)
 
     def get_messages(self) -> MessageList:
         """The conversation so far."""
@@ -47,8 +52,8 @@ class MemoryContext:
     def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any = None
     ) -> MessageList:
-        """What goes to the model: all of it."""
-        return MessageList(self.messages)
+        """What goes to the model: all of it, in an order that models accept."""
+        return MessageList(arrange_messages(self.messages))
 
     async def set_messages(self, messages: list[Any]) -> None:
         """Replace it."""

@@ -6,49 +6,43 @@ that JSON cannot hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from amplifier_core.utils.describe import safe_repr
+
+_MAX_DIGITS = sys.int_info.default_max_str_digits
+_LARGEST = 10**_MAX_DIGITS
 
 
 def digest(value: Any) -> str:
     """SHA-256 over a canonical form of any value. Equal values agree; it never raises."""
-    found: str = _load()[1](canonical_bytes(value)).hexdigest()
-    return found
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """One byte string per value: keys sorted, odd values by their type."""
-    try:
-        text = _load()[0](value)
-    except Exception:  # noqa: BLE001 - mixed keys, cycles, great depth, classes that raise
-        import json
+    """One byte string per value: keys sorted, odd values by their type.
 
-        text = json.dumps(_flatten(value), ensure_ascii=True)
+    It depends on the value alone: not on the Python, its limits, or how deep the stack is.
+    """
+    try:
+        text = _encoder.encode(value)
+    except Exception:  # noqa: BLE001 - mixed keys, cycles, great depth, classes that raise
+        return _encode_slowly(value)
+    if len(text) > _MAX_DIGITS and sys.get_int_max_str_digits() != _MAX_DIGITS:
+        return _encode_slowly(value)
     return text.encode("ascii")
 
 
-@cache
-def _load() -> tuple[Callable[[Any], str], Callable[[bytes], Any]]:
-    """The encoder and SHA-256, loaded when they are first needed."""
-    import hashlib
-    from json import JSONEncoder, encoder
-
-    make = getattr(encoder, "c_make_encoder", None)
-    if make is None:  # another Python
-        slow = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_encode_other)
-        return slow.encode, hashlib.sha256
-    quote = encoder.encode_basestring_ascii
-
-    def encode(value: Any) -> str:
-        """What `json.dumps` does, in half the time; the dict is for what it is inside of."""
-        if type(value) is str:
-            return quote(value)
-        return "".join(make({}, _encode_other, quote, None, ":", ",", True, False, True)(value, 0))
-
-    return encode, hashlib.sha256
+def _encode_slowly(value: Any) -> bytes:
+    try:
+        return "".join(_write(value)).encode("ascii")
+    except Exception:  # noqa: BLE001 - what JSON cannot hold
+        return json.dumps(_flatten(value), ensure_ascii=True).encode("ascii")
 
 
 def _encode_other(value: Any) -> Any:
@@ -56,7 +50,63 @@ def _encode_other(value: Any) -> Any:
         return {"__bytes__": bytes(value).hex()}
     if isinstance(value, set | frozenset):
         return {"__set__": sorted(canonical_bytes(item).decode() for item in value)}
-    return {"__object__": type(value).__qualname__, "repr": safe_repr(value)}
+    return {"__object__": type(value).__qualname__, "repr": _describe(value)}
+
+
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_encode_other)
+
+
+class _Text(NamedTuple):
+    """Something to write as it is; `ends` is the container that ends with it."""
+
+    text: str
+    ends: int | None = None
+
+
+def _write(value: Any) -> Iterator[str]:
+    """What the encoder writes, without recursion, so that no depth is too great for it."""
+    pending: list[Any] = [value]
+    entered: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if isinstance(item, _Text):
+            yield item.text
+            entered.discard(item.ends or 0)
+        elif isinstance(item, dict | list | tuple):
+            if id(item) in entered:
+                raise ValueError("it contains itself")
+            entered.add(id(item))
+            pending += reversed(list(_list_pieces(item)))
+        elif isinstance(item, str | int | float | None):
+            yield _write_leaf(item)
+        else:
+            pending.append(_encode_other(item))
+
+
+def _list_pieces(item: Any) -> Iterator[Any]:
+    """The parts of a container, and what stands between them."""
+    if not isinstance(item, dict):
+        yield _Text("[")
+        for index, part in enumerate(item):
+            yield from (_Text(","), part) if index else (part,)
+        yield _Text("]", id(item))
+        return
+    yield _Text("{")
+    for index, (key, part) in enumerate(sorted(item.items())):
+        name = key if isinstance(key, str) else _write_leaf(key)
+        yield _Text(f"{',' if index else ''}{_encoder.encode(name)}:")
+        yield part
+    yield _Text("}", id(item))
+
+
+def _write_leaf(value: Any) -> str:
+    if not isinstance(value, str | int | float | None):
+        raise TypeError("such a key is not one of JSON")
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= _LARGEST:
+            raise ValueError("it has too many digits")
+        return f"{Decimal(int(value)):f}"  # no lower limit of digits holds for it
+    return _encoder.encode(value)
 
 
 def _flatten(value: Any) -> list[str]:
@@ -92,5 +142,10 @@ def _describe_leaf(value: Any) -> str:
     if isinstance(value, int):
         return hex(value)  # a repr of more than 4,300 digits is refused
     if isinstance(value, set | frozenset):
-        return str(sorted(map(safe_repr, value)))
-    return safe_repr(value)
+        return str(sorted(map(_describe, value)))
+    return _describe(value)
+
+
+def _describe(value: Any) -> str:
+    """Its repr in ASCII: which characters can be printed depends on the Python."""
+    return safe_repr(value).encode("ascii", "backslashreplace").decode("ascii")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 from functools import lru_cache, partial
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 from amplifier_core.utils.describe import safe_repr
@@ -38,15 +37,12 @@ def find_misfit(handler: Any) -> str | None:
     if not callable(handler):
         hint = f"; a priority is given by name, priority={handler}" if type(handler) is int else ""
         raise TypeError(f"A hook handler must be callable, got {handler!r}{hint}")
-    # Nearly every handler is a plain function of two arguments.
-    if type(handler) is FunctionType:
+    if isinstance(handler, FunctionType):
         code = handler.__code__
         if code.co_argcount == 2 and not code.co_kwonlyargcount:
-            return None
+            return None  # whatever a decorator says that it wraps
     try:
-        if _surely_takes(handler, 2):
-            return None
-        signature = inspect.signature(handler)
+        signature = _read_signature(handler)
     except (TypeError, ValueError):
         return None  # a builtin that does not tell
     try:
@@ -57,61 +53,15 @@ def find_misfit(handler: Any) -> str | None:
     return None
 
 
-# What makes a signature say something else than the code, or the class, of whatever has it.
-_TELLING = frozenset(("__wrapped__", "__signature__", "_partialmethod", "__code__"))
+def _read_signature(handler: Any) -> inspect.Signature:
+    """Of an object that can be called, that of its `__call__`.
 
-
-def _surely_takes(function: Any, count: int, named: Iterable[str] = ()) -> bool:
-    """Whether its signature would take so many arguments by place, and these by name.
-
-    Asking for the signature costs more than the rest of a registration. False means that only
-    asking tells.
+    Before Python 3.13, `inspect.signature` takes a static or class method there for a plain one.
     """
-    kind = type(function)
-    if kind is FunctionType:
-        function = _unwrap(function)
-        return function is not None and _code_takes(function, count, frozenset(named))
-    if kind is MethodType:
-        return _surely_takes(function.__func__, count + 1, named)
-    if kind is partial:
-        plain = _TELLING.isdisjoint(function.__dict__) and not named
-        return plain and _surely_takes(function.func, count + len(function.args), function.keywords)
-    call = getattr(kind, "__call__", None)  # noqa: B004 - what is called, not whether it can be
-    if type(call) is not FunctionType or issubclass(kind, type):
-        return False
-    for name in _TELLING:
-        if hasattr(function, name):
-            return False
-    return _surely_takes(call, count + 1, named)
-
-
-def _unwrap(function: FunctionType) -> FunctionType | None:
-    """The function that decorators have left their trace to; None for what tells otherwise."""
-    for _ in range(8):
-        told = function.__dict__
-        if not told or _TELLING.isdisjoint(told):
-            return function
-        if "__signature__" in told or "_partialmethod" in told:
-            return None
-        inner: Any = told.get("__wrapped__")
-        if type(inner) is not FunctionType:
-            return None
-        function = inner
-    return None
-
-
-def _code_takes(function: FunctionType, count: int, named: frozenset[str]) -> bool:
-    code, optional = function.__code__, len(function.__defaults__ or ())
-    places, only_named = code.co_argcount, code.co_kwonlyargcount
-    if count > places and (named or not code.co_flags & inspect.CO_VARARGS):
-        return False
-    if not only_named and not named:
-        return places - optional <= count
-    names = code.co_varnames
-    by_name = set(names[max(count, code.co_posonlyargcount) : places + only_named])
-    needed = {*names[count : places - optional], *names[places : places + only_named]}
-    needed -= (function.__kwdefaults__ or {}).keys()
-    return needed <= named <= by_name
+    told = hasattr(handler, "__signature__") or hasattr(handler, "__wrapped__")
+    if told or inspect.isroutine(handler) or isinstance(handler, type | partial):
+        return inspect.signature(handler)
+    return inspect.signature(handler.__call__)
 
 
 def check_has(what: str, thing: Any, *either: str) -> None:

@@ -105,13 +105,25 @@ async def run_each(
     interruption: BaseException | None = None
     for callback in callbacks:
         try:
-            await resolve(callback(), PATIENCE)
+            result = callback()
+            if is_awaitable(result):
+                found = await run_with_timeout(_catch_interruption(result), PATIENCE)
+                interruption = interruption or found
         except Exception as error:  # noqa: BLE001 - reported, and the next one has its turn
             report(error)
         except BaseException as error:  # noqa: BLE001 - raised again below
             interruption = interruption or error
     if interruption is not None:
         raise interruption
+
+
+async def _catch_interruption(work: Awaitable[Any]) -> BaseException | None:
+    """An interruption that leaves a task ends its loop, before the next callback has its turn."""
+    try:
+        await work
+    except (KeyboardInterrupt, SystemExit) as error:
+        return error
+    return None
 
 
 get_current_task = cast("Callable[[], asyncio.Task[Any]]", asyncio.current_task)

@@ -26,10 +26,10 @@ from agent_framework import (
     function_middleware,
 )
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.agent_framework import amplifier, respond
-from amplifier_apps.coverage.agent_framework import COVERAGE
-from amplifier_apps.coverage.coverage import Asking, Coverage
+from amplifier_hooks.coverage.agent_framework import COVERAGE
+from amplifier_hooks.coverage.coverage import Asking, Coverage
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.agent_framework import amplifier, respond
 from tests.adapters.drivers.driver import Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

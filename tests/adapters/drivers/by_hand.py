@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.governing.calling import Wanted
-from amplifier_apps.adapters.governing.run import Run
-from amplifier_apps.adapters.governing.verdicts import Reply
-from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core.models import ToolResult
+from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.external.calling import Wanted
+from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.verdicts import Reply
+from amplifier_hooks.frameworks import Governor
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 
 EVENTS = (
@@ -28,7 +28,7 @@ COVERAGE = Coverage(
     name="by-hand",
     framework="a loop by hand",
     package="amplifier-hooks",
-    module="amplifier_apps.adapters",
+    module="amplifier_hooks.frameworks",
     attach="govern(hooks)",
     events=dict.fromkeys(
         (

@@ -21,14 +21,14 @@ from claude_agent_sdk import (
     tool,
 )
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.claude_agent_sdk import (
+from amplifier_hooks.agent.model_server import ModelServer, Reply
+from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.claude_agent_sdk import (
     AmplifiedClient,
     Questions,
     amplified_query,
 )
-from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
-from amplifier_foundation.model_server import ModelServer, Reply
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

@@ -21,9 +21,9 @@ from crewai.mcp import MCPServerStdio
 from crewai.tools import BaseTool, tool
 from pydantic import PrivateAttr
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.crewai import amplified
-from amplifier_apps.coverage.crewai import COVERAGE
+from amplifier_hooks.coverage.crewai import COVERAGE
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.crewai import amplified
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.coverage.coverage import Coverage
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.frameworks import Governor
 
 
 @dataclass(frozen=True)

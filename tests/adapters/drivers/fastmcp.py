@@ -9,10 +9,10 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server import create_proxy
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.fastmcp import AmplifierMCP
-from amplifier_apps.coverage.coverage import Coverage
-from amplifier_apps.coverage.fastmcp import COVERAGE
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage.fastmcp import COVERAGE
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.fastmcp import AmplifierMCP
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

@@ -19,8 +19,8 @@ from google.genai import types
 from mcp import StdioServerParameters
 from pydantic import Field
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.google_adk import AmplifierPlugin, coverage
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.google_adk import AmplifierPlugin, coverage
 from tests.adapters.drivers.driver import Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

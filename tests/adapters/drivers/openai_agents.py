@@ -13,9 +13,9 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from mcp.client._memory import InMemoryTransport
 from mcp.server.mcpserver import MCPServer
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.openai_agents import amplify, coverage, questions, settle
-from amplifier_apps.coverage.coverage import Coverage
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.openai_agents import amplify, coverage, questions, settle
 from tests.adapters.drivers.driver import Driver, Ran, Step
 
 CONFIG = RunConfig(tracing_disabled=True)

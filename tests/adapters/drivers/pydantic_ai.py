@@ -11,10 +11,10 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.pydantic_ai import AmplifierHooks, resume
-from amplifier_apps.coverage.coverage import Coverage
-from amplifier_apps.coverage.pydantic_ai import COVERAGE
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage.pydantic_ai import COVERAGE
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.pydantic_ai import AmplifierHooks, resume
 from tests.adapters.drivers.driver import Driver, Ran, Step
 
 

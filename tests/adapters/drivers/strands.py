@@ -11,8 +11,8 @@ from strands import Agent, tool
 from strands.models.model import Model
 from strands.tools.mcp import MCPClient
 
-from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.strands import AmplifierHooks, coverage
+from amplifier_hooks.frameworks import Governor
+from amplifier_hooks.frameworks.strands import AmplifierHooks, coverage
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

@@ -13,8 +13,8 @@ from claude_agent_sdk import ClaudeAgentOptions
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.claude_agent_sdk import amplifier_hooks
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.claude_agent_sdk import amplifier_hooks
 
 make_options: Any = ClaudeAgentOptions.__init__
 

@@ -13,8 +13,8 @@ import pytest
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.crewai import amplified
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.crewai import amplified
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,8 +13,8 @@ from fastmcp import FastMCP
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.fastmcp import AmplifierMCP
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.fastmcp import AmplifierMCP
 
 run_middleware: Any = FastMCP._run_middleware
 

@@ -14,8 +14,8 @@ import langchain.agents.factory
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.langchain import AmplifierMiddleware
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
 
 create_agent: Any = langchain.agents.factory.create_agent
 

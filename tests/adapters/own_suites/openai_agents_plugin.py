@@ -13,10 +13,10 @@ from agents import Agent
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.openai_agents.governed_agent import adopt
-from amplifier_apps.adapters.openai_agents.runner import install_runner
-from amplifier_apps.adapters.openai_agents.turn import Board
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.openai_agents.governed_agent import adopt
+from amplifier_hooks.frameworks.openai_agents.runner import install_runner
+from amplifier_hooks.frameworks.openai_agents.turn import Board
 
 
 def make_board() -> Board:

@@ -14,8 +14,8 @@ from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 from pydantic_ai import Agent
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.pydantic_ai import AmplifierHooks
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.pydantic_ai import AmplifierHooks
 
 make_agent: Any = Agent.__init__
 

@@ -13,8 +13,8 @@ import strands
 from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
-from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.strands import AmplifierHooks
+from amplifier_hooks.frameworks import govern
+from amplifier_hooks.frameworks.strands import AmplifierHooks
 
 make_agent: Any = strands.Agent.__init__
 

@@ -48,7 +48,8 @@ def test_what_is_not_known_may_hang(tmp_path: Path) -> None:
 def test_a_link_leads_to_its_target(tmp_path: Path) -> None:
     """What counts is where the file lies."""
     mounts = tmp_path / "mountinfo"
-    mounts.write_text(f"1 1 0:1 / / rw - ext4 a rw\n2 1 0:2 / {tmp_path}/far rw - nfs a rw\n")
+    far = f"{tmp_path}/far".replace(" ", r"\040")
+    mounts.write_text(f"1 1 0:1 / / rw - ext4 a rw\n2 1 0:2 / {far} rw - nfs a rw\n")
     (tmp_path / "far").mkdir()
     (tmp_path / "near").symlink_to(tmp_path / "far")
     assert not is_local(tmp_path / "near" / "log", mounts)

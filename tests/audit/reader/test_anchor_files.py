@@ -47,15 +47,17 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_file_may_serve_several_logs(tmp_path: Path) -> None:
-    """Only the checkpoints of this log are its anchors."""
+    """Only the checkpoints of this log are its anchors; that there are others makes a doubt."""
     one, two = make_lines(10), make_lines(10)
     notes = [make_anchor(one, 4), make_anchor(two, 9), make_anchor(one, 8)]
     (tmp_path / "anchors").write_text("\n".join(note.text for note in notes))
     (tmp_path / "more").write_text(make_anchor(one, 10).text)
     log = open_log(write_lines(tmp_path / "log", one))
     found = read_anchors([tmp_path / "anchors", tmp_path / "more"], log)
-    assert [note.checkpoint.size for note in found] == [4, 8, 10]
-    assert verify(tmp_path / "log", anchors=found).proven_to == 10
+    assert [note.checkpoint.size for note in found] == [4, 9, 8, 10]
+    report = verify(tmp_path / "log", anchors=found)
+    assert (report.proven_to, report.verdict) == (10, "consistent")
+    assert verify(tmp_path / "log", anchors=[found[0], *found[2:]]).verdict == "proven"
 
 
 def test_anchors_of_other_logs_only_are_not_dropped(tmp_path: Path) -> None:

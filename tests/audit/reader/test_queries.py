@@ -1,4 +1,4 @@
-"""Which records are asked for, and what each hook did."""
+"""Which records are asked for, and what hooks answered in them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditError
 from amplifier_audit.format.record import Record
-from amplifier_audit.reader import queries
 from amplifier_audit.reader.queries import (
     Filter,
-    HookFigures,
-    count_answers,
     list_actions,
     list_answers,
     list_hooks,
@@ -132,56 +129,3 @@ def test_records_of_any_shape_can_be_asked(type: str, hook: Any, hooks: Any, act
     wanted = Filter(hook="guard", action="deny")
     assert wanted.matches(record) in (True, False)
     assert all(isinstance(name, str) for name in list_hooks(record) | list_actions(record))
-    assert all(isinstance(name, str) for name in count_answers([record]))
-
-
-def test_figures_are_kept_for_each_hook_in_the_order_of_their_names() -> None:
-    """Calls, decisions, errors and times."""
-    failed = make_record(body={"hooks": [{"hook": "guard", "action": "continue", "error": "x"}]})
-    unnamed = make_record(body={"hooks": [{"action": "deny"}]})
-    found = count_answers([DISPATCH, RESOLVED, OTHER, failed, unnamed])
-    assert list(found) == ["(unnamed)", "asker", "guard", "linter"]
-    guard = found["guard"]
-    assert (guard.calls, guard.denials, guard.errors, guard.times) == (2, 1, 1, [2.0])
-    assert (found["asker"].asks, found["linter"].injections) == (1, 1)
-
-
-def test_an_answer_that_is_given_again_after_a_wait_counts_once() -> None:
-    """A person was asked once; only a denial after the wait is something new."""
-    asked = {"hook": "guard", "action": "ask_user"}
-    denied = {"hook": "other", "action": "deny"}
-    first = make_record(body={"hooks": [asked]})
-    again = make_record(body={"hooks": [asked, denied], "judged_again": True})
-    found = count_answers([first, again])
-    assert (found["guard"].calls, found["guard"].asks, found["other"].denials) == (2, 1, 1)
-
-
-def test_quantiles_are_of_the_times_that_were_measured() -> None:
-    """Half of the calls did not exceed the median; without times there is none."""
-    figures = HookFigures()
-    assert figures.find_quantile(0.5) is None
-    for spent in range(100, 0, -1):
-        figures.count({"action": "continue", "ms": spent})
-    assert figures.find_quantile(0.5) == 51
-    assert figures.find_quantile(0.99) == 100
-    assert figures.find_quantile(1.0) == 100
-    assert figures.find_quantile(0.0) == 1
-
-
-def test_many_calls_are_sampled_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory stays bounded, and late calls count as much as early ones."""
-    monkeypatch.setattr(queries, "SAMPLES", 500)
-    figures = HookFigures()
-    for number in range(5000):
-        figures.count({"ms": 0 if number < 2500 else 1})
-    assert figures.calls == 5000
-    assert len(figures.times) == 500
-    assert 0.4 < sum(figures.times) / 500 < 0.6
-
-
-def test_what_a_hook_answers_behind_a_denial_counts_as_a_call_alone() -> None:
-    """It denied and asked nothing."""
-    denied = {"hook": "guard", "action": "deny"}
-    later = {"hook": "other", "action": "deny", "unheeded": True}
-    found = count_answers([make_record(body={"hooks": [denied, later]})])
-    assert (found["guard"].denials, found["other"].calls, found["other"].denials) == (1, 1, 0)

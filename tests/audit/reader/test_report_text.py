@@ -15,7 +15,7 @@ from amplifier_audit.reader.report_text import describe_report, escape_text, rep
 from tests.audit.support import make_anchor, make_lines, verify_lines
 
 CONSISTENT = Report("consistent", "ab", 0, 5, checkpoints=2, last_checkpoint=4)
-PROVEN = replace(CONSISTENT, verdict="proven", proven_to=5)
+PROVEN = replace(CONSISTENT, verdict="proven", proven_to=5, name="ann")
 FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.jsonl", 1234)
 
 
@@ -23,6 +23,10 @@ FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.
     ("report", "line"),
     [
         (PROVEN, "PROVEN: the first 5 records are proven by an anchor"),
+        (
+            replace(PROVEN, name=None),
+            "PROVEN, NOT WHOSE LOG IT IS: the first 5 records are proven by an anchor",
+        ),
         (
             replace(PROVEN, proven_to=3, unproven=2),
             "PROVEN: the first 3 records are proven by an anchor; the last 2 are NOT PROVEN",
@@ -121,6 +125,7 @@ def test_as_json_a_report_has_everything_but_the_head() -> None:
         "recoveries": [],
         "checkpoints": 2,
         "signatures_checked": 0,
+        "signatures_not_checked": 0,
         "last_checkpoint": 51,
         "failed": None,
         "notes": [],
@@ -165,3 +170,19 @@ def test_a_description_is_printable_ascii(log: str, message: str, note: str) -> 
     finding = Finding("edit", 0, message)
     report = Report("tampered", log, 0, 0, finding=finding, notes=(note,))
     assert all(" " <= one <= "~" for line in describe_report(report) for one in line)
+
+
+def test_signatures_that_no_key_was_given_for_are_named_with_what_would_check_them() -> None:
+    """Otherwise "0 signatures checked" reads as if there were none."""
+    report = Report("consistent", "log", 0, 5, checkpoints=2, unchecked=2)
+    words = "\n".join(describe_report(report))
+    assert "2 checkpoints are signed, which was not checked: --key FILE names" in words
+    assert "is signed" in "\n".join(describe_report(replace(report, unchecked=1)))
+    assert "--key" not in "\n".join(describe_report(replace(report, unchecked=0)))
+
+
+def test_a_trail_that_only_a_part_of_the_evidence_covers_is_not_called_proven() -> None:
+    """What covers it is said all the same."""
+    report = Report("consistent", "log", 0, 5, proven_to=4, unproven=1)
+    first = next(iter(describe_report(report)))
+    assert first.startswith("CONSISTENT, NOT PROVEN: the first 4 records are proven by an anchor")

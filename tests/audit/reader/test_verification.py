@@ -16,6 +16,7 @@ from amplifier_audit.files.state import State, read_state
 from amplifier_audit.format.chain import Chain
 from amplifier_audit.format.checkpoint import Note, make_note, parse_notes
 from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.reader.anchor_files import read_anchors
 from amplifier_audit.reader.inclusion import find_newest_checkpoint
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.verification import LogVerification, verify
@@ -491,6 +492,7 @@ async def write_proven(path: Path, **options: Any) -> tuple[Path, list[Note]]:
     return path / "ann", parse_notes(anchors.read_text())
 
 
+@pytest.mark.usefixtures("nameless")
 async def test_a_proven_log_without_a_name_says_so(tmp_path: Path) -> None:
     """And which session it was, if that is proven; one with a name needs no such note."""
     log, anchors = await write_proven(tmp_path / "nameless")
@@ -502,6 +504,50 @@ async def test_a_proven_log_without_a_name_says_so(tmp_path: Path) -> None:
     assert verify(log, anchors=anchors).notes == ()
 
 
+async def write_two(path: Path) -> tuple[Path, list[Note]]:
+    """Two logs with one key and one file of anchors; the second is in the place of the first."""
+    anchors = path / "anchors"
+    for name in ("mine", "yours"):
+        await write_log(path / name, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    shutil.rmtree(path / "mine")
+    (path / "yours").rename(path / "mine")
+    return path / "mine", read_anchors([anchors], open_log(path / "mine"))
+
+
+async def test_a_log_in_the_place_of_another_is_not_proven(tmp_path: Path) -> None:
+    """Also if nobody gave them names: then they have those of their folders."""
+    log, anchors = await write_two(tmp_path)
+    report = verify(log, anchors=anchors, key=VERIFIER)
+    assert (report.verdict, locate(report)) == ("consistent", ("wrong log", 0))
+    assert report.finding is not None
+    assert "the trail of 'yours' in a folder called 'mine'" in report.finding.message
+
+
+@pytest.mark.usefixtures("nameless")
+async def test_of_several_logs_without_names_none_is_proven_to_belong_here(tmp_path: Path) -> None:
+    """Anchors of earlier versions do not tell them apart; a session that fits does."""
+    log, anchors = await write_two(tmp_path)
+    report = verify(log, anchors=anchors, key=VERIFIER)
+    assert (report.verdict, locate(report)) == ("consistent", ("wrong log", 0))
+    assert report.finding is not None
+    assert "the anchors know other logs without one" in report.finding.message
+    assert verify(log, anchors=anchors, key=VERIFIER, session="s1").verdict == "proven"
+
+
+async def test_two_logs_of_folders_of_one_name_are_not_taken_for_one_another(
+    tmp_path: Path,
+) -> None:
+    """The anchors know both."""
+    anchors = tmp_path / "anchors"
+    for parent in ("a", "b"):
+        path = tmp_path / parent / "log"
+        await write_log(path, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    notes = read_anchors([anchors], open_log(tmp_path / "a" / "log"))
+    report = verify(tmp_path / "a" / "log", anchors=notes, key=VERIFIER)
+    assert (report.verdict, locate(report)[0]) == ("consistent", "missing segment")
+
+
+@pytest.mark.usefixtures("nameless")
 async def test_a_doubt_takes_the_place_of_a_proof(tmp_path: Path) -> None:
     """The log holds together, but is not proven to be the one that was asked for."""
     log, anchors = await write_proven(tmp_path)
@@ -511,6 +557,7 @@ async def test_a_doubt_takes_the_place_of_a_proof(tmp_path: Path) -> None:
     assert "says that this is the trail of 'bob'" in report.finding.message
 
 
+@pytest.mark.usefixtures("nameless")
 async def test_a_doubt_makes_no_crash_undone(tmp_path: Path) -> None:
     """What was found of the crash is kept beside it."""
     log, anchors = await write_proven(tmp_path)
@@ -521,6 +568,7 @@ async def test_a_doubt_makes_no_crash_undone(tmp_path: Path) -> None:
     assert "the end is torn, as a crash leaves it" in report.notes[-1]
 
 
+@pytest.mark.usefixtures("nameless")
 async def test_damage_counts_more_than_a_doubt(tmp_path: Path) -> None:
     """The finding is the damage, whoever's log it is."""
     log, anchors = await write_proven(tmp_path)

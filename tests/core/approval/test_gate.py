@@ -86,8 +86,8 @@ async def test_an_answer_at_the_very_deadline_is_late(monkeypatch):
         (OSError("torn"), "error", "the approval system failed: OSError: torn"),
     ],
 )
-async def test_the_reason_says_how_a_front_end_failed(error, how, detail):
-    """Its own sentence where it has one, else the name of what went wrong."""
+async def test_the_reason_says_how_a_front_end_failed(caplog, error, how, detail):
+    """Its own sentence where it has one, else the name of what went wrong, and a traceback."""
 
     class Broken:
         async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
@@ -95,6 +95,8 @@ async def test_the_reason_says_how_a_front_end_failed(error, how, detail):
 
     decision = await ApprovalGate(Broken()).ask(QUESTION)
     assert (decision.allowed, decision.how, decision.detail) == (False, how, detail)
+    traced = [one for one in caplog.records if one.exc_info]
+    assert bool(traced) is detail.startswith("the approval system failed")
 
 
 async def test_a_long_answer_is_quoted_in_part():

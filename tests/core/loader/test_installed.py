@@ -6,6 +6,7 @@ import importlib.metadata
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -136,3 +137,10 @@ def test_what_sources_govern_is_not_installed(old_site: Path, governed: bool) ->
     assert choose_modules(sources)[0].keys() == (set() if governed else {"tool-x"})
     assert choose() == {"tool-x": "first:mount"}
     assert reads == [GROUP]
+
+
+def test_an_entry_point_without_a_distribution_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As hosts and tests make them up."""
+    point: Any = SimpleNamespace(name="tool-x", value="x:mount", group=GROUP)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    assert choose_modules(None) == ({"tool-x": point}, frozenset())

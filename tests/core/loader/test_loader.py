@@ -180,7 +180,7 @@ def test_an_installed_module_wins_over_a_built_in(site: Path) -> None:
     write_distribution(site, "theirs", {"loop-basic": "theirs_loop:mount"})
     sys.path.append(sys.path.pop(sys.path.index(str(site))))
     assert ModuleLoader().find("loop-basic").origin == "theirs_loop:mount"
-    assert ModuleLoader().find("context-simple").origin.startswith("amplifier_foundation.")
+    assert ModuleLoader().find("context-simple").origin.startswith("amplifier_hooks.")
 
 
 def test_of_two_installed_modules_the_first_one_is_found(
@@ -204,7 +204,7 @@ def test_a_module_in_the_search_paths_wins_over_a_built_in(tmp_path: Path) -> No
     package = write_package(tmp_path / "amplifier-module-tool-todo", "tool-todo", MODULE)
     loader = ModuleLoader(None, [tmp_path])
     assert loader.find("tool-todo").origin == str(package)
-    assert loader.find("tool-bash").origin.startswith("amplifier_foundation.")
+    assert loader.find("tool-bash").origin.startswith("amplifier_hooks.")
 
 
 def test_the_search_paths_may_come_from_the_environment(
@@ -232,7 +232,7 @@ def test_a_module_of_another_session_is_not_found_once_that_has_ended(
     assert loader.find("loop-basic", "./theirs").origin.startswith(str(tmp_path))
     assert ModuleLoader().find("loop-basic").origin == "amplifier_module_loop_basic"
     loader.cleanup()
-    assert ModuleLoader().find("loop-basic").origin.startswith("amplifier_foundation.")
+    assert ModuleLoader().find("loop-basic").origin.startswith("amplifier_hooks.")
 
 
 BUILT_IN = (
@@ -244,7 +244,7 @@ BUILT_IN = (
 def test_a_built_in_serves_where_nobody_fetches_the_source() -> None:
     """The plan of an existing bundle starts, and it is said which module it runs with."""
     found = ModuleLoader().find("loop-basic", GIT)
-    assert found.origin.startswith("amplifier_foundation.")
+    assert found.origin.startswith("amplifier_hooks.")
     assert found.remark == BUILT_IN
     assert ModuleLoader().find("loop-basic").remark == ""
 
@@ -354,7 +354,7 @@ async def test_a_resolver_that_does_not_know_is_passed_over() -> None:
     """The module is looked for as if there were no resolver."""
     coordinator, resolver = await resolving(module_sources.ModuleNotFoundError("unknown"))
     mount: Any = await ModuleLoader(coordinator).load("loop-basic")
-    assert mount.__module_origin__.startswith("amplifier_foundation.")
+    assert mount.__module_origin__.startswith("amplifier_hooks.")
     assert resolver.asked
 
 

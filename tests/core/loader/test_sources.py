@@ -165,7 +165,7 @@ def test_what_sources_govern_is_not_installed(
     loader = ModuleLoader(base=tmp_path)
     assert loader.known()["tool-todo"].value == "amplifier_module_tool_planted:mount"
     loader.use_sources(kept)
-    own = "amplifier_foundation.tools.todo:mount"
+    own = "amplifier_hooks.agent.tools.todo:mount"
     with imports_undone():
         found = loader.known()["tool-todo"].value
         assert found == (own if governed else "amplifier_module_tool_planted:mount")
@@ -188,7 +188,7 @@ def test_a_package_that_a_finder_refuses_is_not_importable(
                 raise ModuleNotFoundError("not trusted", name=fullname)
 
     monkeypatch.setattr(sys, "meta_path", [Refusing(), *sys.meta_path])
-    assert ModuleLoader().find("tool-todo").origin == "amplifier_foundation.tools.todo:mount"
+    assert ModuleLoader().find("tool-todo").origin == "amplifier_hooks.agent.tools.todo:mount"
 
 
 def test_a_folder_that_is_the_package_is_imported_by_its_name(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_failure_may_be_a_time_out():
 
 @given(st.lists(st.floats(min_value=0, max_value=1000), min_size=1, max_size=60))
 def test_a_quantile_is_right_to_a_few_of_a_hundred(times):
-    """Compared with the times themselves."""
+    """Compared with the times themselves, which trails have in microseconds."""
     counts = HookCounts()
     for seconds in times:
         counts.count_time(seconds)
@@ -65,7 +65,7 @@ def test_a_quantile_is_right_to_a_few_of_a_hundred(times):
     for share in (0.5, 0.95, 0.99):
         found = counts.find_quantile(share)
         place = next(i for i in range(len(ordered)) if i + 1 >= share * len(ordered))
-        assert found == pytest.approx(ordered[place] * 1000, rel=0.04, abs=1e-5)
+        assert found == pytest.approx(ordered[place] * 1000, rel=0.04, abs=6e-4)
 
 
 figures = st.builds(
@@ -99,3 +99,18 @@ def test_the_figures_of_two_are_the_sum_of_each(one, other):
     assert both.answers.get("deny", 0) == one.answers.get("deny", 0) + other.answers.get("deny", 0)
     assert sum(both.times.values()) == sum(one.times.values()) + sum(other.times.values())
     assert other.to_dict() == before
+
+
+def test_a_short_table_has_the_figures_of_the_long_one():
+    """By the names that machines read; a hook that nobody called has none."""
+    counts = HookCounts()
+    assert not counts.is_used
+    counts.calls += 1
+    counts.asked += 1
+    counts.count_answer("deny", shadowed=False, unheeded=False)
+    counts.count_failure(timed_out=False)
+    counts.count_time(0.001)
+    assert counts.is_used
+    short, long = counts.summarize(), counts.to_dict()
+    assert (short["denials"], short["asks"], short["errors"], short["injections"]) == (1, 1, 1, 0)
+    assert all(short[name] == long[name] for name in ("calls", "p50_ms", "p95_ms", "p99_ms"))

@@ -12,7 +12,7 @@ from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_plan, read_e
 from amplifier_core.mount_plan import keys as plan_keys
 from amplifier_core.mount_plan.keys import find_misspelt, judge_keys
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.bundles import mount_plan_problems
+from amplifier_hooks.agent.bundles import mount_plan_problems
 
 SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
+from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils import canonical, canonical_bytes, digest
+from amplifier_core.utils import canonical_bytes, digest
 
 
 class Rude:
@@ -35,6 +38,13 @@ def deep(depth: int, leaf: Any) -> Any:
     value = leaf
     for _ in range(depth):
         value = {"a": value}
+    return value
+
+
+def deep_list(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [(value,)]
     return value
 
 
@@ -104,12 +114,66 @@ def test_a_python_without_the_fast_encoder_finds_the_same(
     """What a person approved is the same on any machine."""
     fast = digest(value)
     monkeypatch.setattr("json.encoder.c_make_encoder", None)
-    canonical._load.cache_clear()
+    assert digest(value) == fast
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+GOLDEN: dict[str, Any] = {
+    "null": None,
+    "booleans": [True, False],
+    "integers": [0, -1, 2**63, -(2**64), Level.HIGH],
+    "the longest integer": -(10**4300) + 1,
+    "a longer integer": [10**4300],
+    "floats": [0.0, -0.0, 0.1, 1e16, 1e22, 5e-324, 1.7976931348623157e308, 1 / 3],
+    "no numbers": [math.nan, math.inf, -math.inf],
+    "texts": ["", "ü", "\x00\x7f\u2028", "日本", "\U0001f600", 'a"b\\c/'],
+    "surrogates": ["\ud800", "\udc00\ud800", "\ud83d\ude00"],
+    "new characters": "\U0001fae9\u0897",  # of Unicode 16: no Python before 3.14 prints them
+    "order of keys": {"b": 1, "a": 2, "B": 3, "ü": 4, "": 5, "\U0001f600": 6, "\uffff": 7},
+    "keys that are no texts": [
+        {1: 1, -2: 2},
+        {1.5: 1, 0.5: 2},
+        {True: 1},
+        {None: 1},
+        {Level.HIGH: 1},
+    ],
+    "mixed keys": {1: "x", "a": "ü\U0001fae9", None: 2.5, (1, "ü"): 3},
+    "containers": [[], {}, (), [[]], {"a": {}}, (1, (2,))],
+    "bytes and sets": [b"\x00\xff", bytearray(b"a"), {1, "a", (2,)}, frozenset({b"x"})],
+    "objects": [Named(), 1j, {"a": Named()}],
+    "nested": deep(300, [1, {"x": None}]),
+    "deeply nested": deep(20_000, {"b": 1.5, "a": ["ü", 10**700]}),
+    "deeply nested lists and tuples": deep_list(5_000),
+    "deeply nested bytes and sets": deep(5_000, [b"x", {1, "a"}, Named()]),
+    "itself": cyclic("ü"),
+}
+
+
+def test_digests_are_the_same_on_every_python():
+    """What a person approved on one machine is what runs on another."""
+    golden = json.loads((Path(__file__).parent / "digests.json").read_text())
+    assert {name: digest(value) for name, value in GOLDEN.items()} == golden
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_digests_do_not_depend_on_limits_of_the_interpreter(name: str) -> None:
+    """Neither on how deep the stack is, nor on how many digits may be written."""
+    value, expected = GOLDEN[name], digest(GOLDEN[name])
+
+    def descend(levels: int) -> str:
+        return descend(levels - 1) if levels else digest(value)
+
+    digits = sys.get_int_max_str_digits()
     try:
-        assert digest(value) == fast
+        for limit in (0, 640, 4300):
+            sys.set_int_max_str_digits(limit)
+            assert digest(value) == expected
     finally:
-        monkeypatch.undo()
-        canonical._load.cache_clear()
+        sys.set_int_max_str_digits(digits)
+    assert descend(700) == expected
 
 
 @pytest.mark.parametrize("limit", [1_000, 1_000_000])
@@ -118,6 +182,7 @@ def test_what_contains_itself_is_noticed_at_once(limit: int) -> None:
     root: dict[str, Any] = {}
     root["child"] = {"lines": Counted(["x"] * 1_000), "parent": root}
     before = sys.getrecursionlimit()
+    Counted.looks = 0
     sys.setrecursionlimit(limit)
     try:
         found = digest(root)

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import types
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -76,7 +77,8 @@ def _list_shapes(parameters: str) -> Iterator[Any]:
     exec(f"def function({parameters}): pass", made)
     function = made["function"]
     yield function
-    for placed, named in itertools.product(((), (1,), (1, 2)), NAMED):
+    by_name = [{}] if "/" in parameters else NAMED  # which Pythons before 3.14 read differently
+    for placed, named in itertools.product(((), (1,), (1, 2)), by_name):
         yield functools.partial(function, *placed, **named)
         yield functools.partial(functools.partial(function, *placed), **named)
     kinds = {"plain": function, "static": staticmethod(function), "class": classmethod(function)}
@@ -86,61 +88,41 @@ def _list_shapes(parameters: str) -> Iterator[Any]:
         yield owner.method
         yield owner()
         yield functools.partial(owner().method, 1)
-        yield functools.partial(owner(), c=1)
-    yield functools.wraps(function)(lambda *args, **more: None)
-    yield functools.wraps(function)(lambda event: None)
-    yield functools.wraps(functools.wraps(function)(lambda: None))(lambda *both: None)
-    yield functools.wraps(function)(functools.partial(lambda event: None))
-    yield functools.wraps(functools.partial(function))(lambda *args: None)
-    yield types.MethodType(functools.wraps(function)(lambda *args: None), 1)
+    yield functools.wraps(function)(lambda *args, **more: function(*args, **more))
     yield types.MethodType(functools.partial(function), 1)
     yield types.MethodType(types.MethodType(function, 1), 2)
     owner = type("Owner", (), {"method": functools.partialmethod(function, 1)})
     yield owner().method
     yield functools.lru_cache(function)
-    tells = type("Tells", (), {"__call__": lambda self, event, data: None})()
-    tells.__signature__ = inspect.signature(function)
-    yield tells
-    wraps = type("Wraps", (), {"__call__": lambda self, event, data: None})()
-    wraps.__wrapped__ = function
-    yield wraps
-    looks = type("Looks", (), {"__call__": lambda self, event, data: None})()
-    vars(looks).update({name: getattr(function, name) for name in _FUNCTION_FACE})
-    yield looks
-    told: Any = functools.wraps(function)(lambda *args: None)
-    told.__signature__ = inspect.signature(lambda event, data: None)
-    yield told
-    yield type("Class", (), {"__init__": function})
     yield type("Meta", (type,), {"__call__": function})("Class", (), {})
 
 
-_FUNCTION_FACE = ("__name__", "__code__", "__defaults__", "__kwdefaults__", "__annotations__")
-
-
-def _find_misfit_by_signature(handler: Any) -> str | None:
+def _fails(handler: Any) -> bool:
     try:
-        signature = inspect.signature(handler)
-    except (TypeError, ValueError):
-        return None
-    try:
-        signature.bind("event", {})
+        handler("event", ())
     except TypeError:
-        return f"must take (event, data); '{find_name(handler)}{signature}' does not"
-    return None
+        return True
+    return False
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
-def test_what_is_found_without_a_signature_is_what_the_signature_says(parameters: str) -> None:
-    """For every shape of what can be called; a function of two arguments is never doubted."""
+def test_what_is_said_of_a_handler_is_what_calling_it_shows(parameters: str) -> None:
+    """For every shape of what can be called, on every Python; some partials do not tell."""
     for handler in _list_shapes(parameters):
-        expected = _find_misfit_by_signature(handler)
-        if type(handler) is types.FunctionType:
-            code = handler.__code__
-            if code.co_argcount == 2 and not code.co_kwonlyargcount:
-                continue
-        told = find_misfit(handler)
-        assert (told or "").startswith(expected or ""), (parameters, handler)
-        assert bool(told) == bool(expected), (parameters, handler)
+        with suppress(ValueError):
+            inspect.signature(handler)
+            fails = _fails(handler)
+            assert bool(find_misfit(handler)) == fails, (parameters, handler)
+
+
+def test_what_an_object_tells_of_itself_is_believed() -> None:
+    """`__signature__` and `__wrapped__`, as decorators leave them."""
+    handler: Any = type("Handler", (), {"__call__": lambda self, *both: None})()
+    assert find_misfit(handler) is None
+    handler.__wrapped__ = lambda event: None
+    assert "Handler(event)" in str(find_misfit(handler))
+    handler.__signature__ = inspect.signature(lambda event, data: None)
+    assert find_misfit(handler) is None
 
 
 def test_what_wraps_itself_does_not_tell() -> None:
@@ -150,28 +132,6 @@ def test_what_wraps_itself_does_not_tell() -> None:
 
     vars(circle)["__wrapped__"] = circle
     assert find_misfit(circle) is None
-
-
-def test_the_usual_handlers_are_not_asked_for_their_signature(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """That would cost more than the rest of their registration."""
-    monkeypatch.delattr(inspect, "signature")
-
-    def three(event: str, data: Any, more: int = 1, *, other: int = 2) -> None: ...
-
-    decorated = functools.wraps(three)(lambda *args, **more: None)
-    callable_object = type("Callable", (), {"__call__": lambda self, event, data: None})()
-    for handler in (
-        three,
-        decorated,
-        callable_object,
-        Loop().execute,
-        lambda *both: None,
-        functools.partial(three, more=3),
-        functools.partial(lambda more, event, data: None, 1),
-    ):
-        assert find_misfit(handler) is None
 
 
 def test_an_object_is_named_after_its_class() -> None:

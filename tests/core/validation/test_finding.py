@@ -68,8 +68,8 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "home"),
     [
-        ("amplifier_foundation.hooks.datetime", "amplifier_foundation.hooks.datetime"),
-        ("hooks-datetime", "amplifier_foundation.hooks.datetime"),
+        ("amplifier_hooks.guards.datetime", "amplifier_hooks.guards.datetime"),
+        ("hooks-datetime", "amplifier_hooks.guards.datetime"),
     ],
 )
 def test_a_module_may_be_named(name: str, home: str) -> None:

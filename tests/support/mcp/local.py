@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from amplifier_core.utils import cancel_and_wait
-from amplifier_foundation.gateway.gateway import Settings, run_gateway
-from amplifier_foundation.gateway.pipes import ClientPipes, ServerProcess
+from amplifier_hooks.mcp.gateway.gateway import Settings, run_gateway
+from amplifier_hooks.mcp.gateway.pipes import ClientPipes, ServerProcess
 from tests.support.mcp.wire import LONGEST_LINE, LONGEST_WAIT, Wire
 from tests.support.mcp.world import World
 

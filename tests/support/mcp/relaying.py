@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import cancel_and_wait
-from amplifier_foundation.gateway.channel import ChannelError
-from amplifier_foundation.gateway.judging import Judge
-from amplifier_foundation.gateway.relay import Relay
-from amplifier_foundation.gateway.session import GatewaySession, open_gateway_session
-from amplifier_foundation.mcp.definition_guard import DefinitionGuard
-from amplifier_foundation.mcp.frames import Frame
-from amplifier_foundation.mcp.known_tools import KnownTools
+from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.frames import Frame
+from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.mcp.gateway.channel import ChannelError
+from amplifier_hooks.mcp.gateway.judging import Judge
+from amplifier_hooks.mcp.gateway.relay import Relay
+from amplifier_hooks.mcp.gateway.session import GatewaySession, open_gateway_session
 
 SERVER = "tiny"
 LONGEST = 30.0

@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import open_log, read_records, verify
-from amplifier_foundation.stores.store import open_store
-from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
-from amplifier_foundation.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.approvals.stores.store import open_store
+from amplifier_hooks.approvals.stores.values.approval import (
+    Approval,
+    ApprovalFilter,
+    Choice,
+    Decider,
+)
 from tests.support.mcp.wire import Program
 from tests.support.trust import look_at
 from tests.support.waiting import wait_until
 
-AMPLIFIER = (sys.executable, "-m", "amplifier_apps.cli.main")
+AMPLIFIER = (sys.executable, "-m", "amplifier_hooks.cli.main")
 TINY_SERVER = Path(__file__).with_name("tiny_server.py")
 JUDGE = Path(__file__).with_name("judge.py")
 PERSON = Decider("ann", "cli")

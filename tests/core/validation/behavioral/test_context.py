@@ -105,3 +105,19 @@ class OneVoice(MemoryContext):
 async def test_each_fault_is_found(kind: type, failed: set[str]) -> None:
     """By the tests that are about it."""
     assert await find_failures(ContextBehaviorTests, lambda: (kind(),)) == failed
+
+
+async def test_a_context_that_keeps_its_messages_on_disk_passes() -> None:
+    """Every test gets a new object, which begins with what the tests before it have left."""
+    kept: list[dict[str, Any]] = []
+
+    class Persistent(MemoryContext):
+        def __init__(self) -> None:
+            super().__init__(kept)
+
+        async def add_message(self, *args: Any, **more: Any) -> None:
+            await super().add_message(*args, **more)
+            kept[:] = self.messages
+
+    assert await find_failures(ContextBehaviorTests, lambda: (Persistent(),)) == set()
+    assert kept

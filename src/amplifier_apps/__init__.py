@@ -1,1 +1,0 @@
-"""What a person touches: command line, web, adapters for other agents."""

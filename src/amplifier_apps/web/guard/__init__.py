@@ -1,1 +1,0 @@
-"""What every request and handshake passes before anything else looks at it."""

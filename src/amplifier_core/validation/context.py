@@ -1,0 +1,5 @@
+"""The validator of this kind, at the path that existing tests import it from."""
+
+from amplifier_core.validation.parts import ContextValidator
+
+__all__ = ["ContextValidator"]

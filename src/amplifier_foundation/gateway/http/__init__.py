@@ -1,8 +1,0 @@
-"""The ends of a relay over streamable HTTP: a server elsewhere, and clients that connect to us."""
-
-from amplifier_foundation.gateway.http.incoming.hub import Serve
-from amplifier_foundation.gateway.http.incoming.listening import listen
-from amplifier_foundation.gateway.http.incoming.settings import ListenSettings, parse_address
-from amplifier_foundation.gateway.http.outgoing.server import HttpServer
-
-__all__ = ["HttpServer", "ListenSettings", "Serve", "listen", "parse_address"]

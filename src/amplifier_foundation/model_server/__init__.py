@@ -1,6 +1,0 @@
-"""A local model server: plays a script over HTTP, as Anthropic, OpenAI and Gemini would."""
-
-from amplifier_foundation.model_server.server import ModelServer
-from amplifier_foundation.providers.script import Failure, Reply, ScriptedCall
-
-__all__ = ["Failure", "ModelServer", "Reply", "ScriptedCall"]

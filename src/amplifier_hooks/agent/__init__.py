@@ -1,0 +1,1 @@
+"""An agent of our own: sessions from bundles, trust, tools, loops, contexts and providers."""

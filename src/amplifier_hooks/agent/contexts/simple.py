@@ -1,0 +1,387 @@
+"""context-simple: keep the conversation in memory, within a token budget.
+
+Emits       decision:context_resolution, context:pre_compact, context:post_compact
+Configure   max_tokens: when to compact (null: never); compact_threshold: from which share of it
+            on; target: the share to keep;
+            keep_last: messages at the end that always stay
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import (
+    CONTEXT_POST_COMPACT,
+    CONTEXT_PRE_COMPACT,
+    DECISION_CONTEXT_RESOLUTION,
+)
+from amplifier_core.events.payloads import (
+    ContextPostCompactData,
+    ContextPreCompactData,
+    DecisionContextResolutionData,
+)
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.isolation import detach
+from amplifier_core.utils import DONE, Done, timestamp
+from amplifier_core.utils.message_order import (
+    arrange_messages,
+    list_calls,
+    list_open_ids,
+    list_results,
+)
+from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_hooks.agent.contexts.message_list import Message, MessageList
+from amplifier_hooks.agent.contexts.selection import DROP_OLDEST, STRATEGIES
+from amplifier_hooks.modules.looking import HELD_ONCE, count_holders, looks_with
+from amplifier_hooks.modules.options import parse_known
+from amplifier_hooks.modules.resolution import choose_name
+
+logger = logging.getLogger(__name__)
+
+Trigger = Literal["auto", "manual"]
+
+_PICTURE = 1_600
+"""Tokens of a picture, about: models do not read its base64."""
+
+_AROUND = 4
+"""Tokens of what surrounds the text of a message."""
+
+
+class SimpleContextConfig(BaseModel):
+    """Options of context-simple."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_tokens: int | None = Field(default=150_000, gt=0)
+    compact_threshold: float = Field(default=1.0, gt=0, le=1)
+    target: float = Field(default=0.5, gt=0, lt=1)
+    keep_last: int = Field(default=6, ge=1)
+
+
+class SimpleContext:
+    """Holds messages, in an order that models accept, and keeps them within the budget.
+
+    What hooks add while tools run stands behind the results, and a call that nobody waits for any
+    more has a result that says so. Only calls that still run have none; a request has one for them.
+    """
+
+    keeps_results_with_calls = True
+
+    def __init__(
+        self,
+        config: SimpleContextConfig | None = None,
+        coordinator: SessionCoordinator | None = None,
+    ) -> None:
+        self.config = config or SimpleContextConfig()
+        self._messages = MessageList.begin()
+        self._open: set[str] = set()
+        """Calls that may still run: nothing but their results and texts of hooks is behind them."""
+        self._is_in_order = True
+        self._is_shared = self._has_strays = False
+        self._count: Callable[[str], int] = estimate_tokens
+        self._size: int | None = 0
+        self._coordinator = coordinator
+        self._compacting = asyncio.Lock()
+
+    @property
+    def messages(self) -> MessageList:
+        """The very list; whoever holds it may change it."""
+        self._messages.mark = None
+        self._is_shared, self._is_in_order = True, False
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Message]) -> None:
+        self._messages, self._size = MessageList(messages), None
+        self._is_shared = self._is_in_order = False
+
+    def add_message(
+        self,
+        message: str | Message | None = None,
+        content: Any = None,
+        metadata: dict[str, Any] | None = None,
+        *,
+        role: str | None = None,
+        **more: Any,
+    ) -> Done:
+        """Add one message, given as one dict or as role, content and metadata."""
+        if type(message) is dict and role is None:
+            given = message
+        else:
+            given = _read_parts(message, role, {"content": content, **more})
+        said: Any = given.get("content")
+        is_text = type(said) is str
+        if not is_text or type(given.get("role")) is not str:
+            given = _take_unusual(given)
+        kept = {"timestamp": timestamp(), **given, "metadata": {}}
+        if origin := given.get("metadata") or metadata:
+            kept["metadata"] = {**origin}
+            if origin.get("source") == "hook":
+                logger.debug("Message from hook %s", origin.get("hook_name"))
+        self._messages.append(kept)
+        if (size := self._size) is not None:
+            if is_text and "tool_calls" not in given:
+                self._size = size + self._count(said) + _AROUND
+            else:
+                self._size = size + self._measure(given)
+        if self._open or not is_text or given["role"] == "tool" or "tool_calls" in given:
+            self._note_order(kept)
+        return DONE
+
+    def _note_order(self, message: Message) -> None:
+        """Follow which calls are open; whatever is unusual is put in order when it is asked for."""
+        results = list_results(message)
+        if results and self._open.issuperset(results):
+            self._open.difference_update(results)
+        elif self._open or message["role"] == "tool":
+            self._is_in_order = False
+        else:
+            self._open.update(list_calls(message))
+
+    def _keep_order(self) -> None:
+        """Put results behind their calls, and give one to each call that nobody waits for."""
+        messages = self._messages
+        open_calls = list_open_ids(messages)
+        arranged = arrange_messages(messages, open_calls, keep_strays=True)
+        if arranged is not messages:
+            if len(arranged) != len(messages):
+                self._size = None
+            messages[:] = arranged
+            messages.mark = None
+        self._open = set(open_calls)
+        self._has_strays = arrange_messages(messages, open_calls) is not messages
+        self._is_in_order = not self._is_shared
+
+    def get_messages(self) -> MessageList:
+        """A copy of the list, with the very messages that the context holds."""
+        if not self._is_in_order:
+            self._keep_order()
+        self._messages.mark = None
+        return MessageList(self._messages)
+
+    def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
+        """What to send, for a loop that keeps and changes nothing of it: the very list."""
+        config = self.config
+        limit = config.max_tokens
+        if limit is not None:
+            get_info = getattr(provider, "get_info", None)
+            if get_info is not None and (room := _find_room(get_info)) is not None:
+                limit = min(limit, room)
+            if self.token_count() > limit * config.compact_threshold:
+                return self._compact_and_look(limit)
+        return self._look()
+
+    async def _compact_and_look(self, limit: int | None) -> MessageList:
+        await self.compact(limit=limit)
+        return self._look()
+
+    def _look(self) -> MessageList:
+        if not self._is_in_order:
+            self._keep_order()
+        if self._open or self._has_strays:
+            return MessageList(arrange_messages(self._messages))
+        return self._messages if self._messages.mark is not None else self._mark()
+
+    def _mark(self) -> MessageList:
+        """The list, with another mark if nobody holds anything of it any more."""
+        if count_holders(self._messages) <= HELD_ONCE and self._messages.is_private():
+            self._messages.mark = object()
+        return self._messages
+
+    @looks_with(look_at_messages)
+    async def get_messages_for_request(
+        self, token_budget: int | None = None, provider: Any = None
+    ) -> list[Message]:
+        """What to send to a model, compacted before if it is over the budget.
+
+        That is the given budget, else the configured one or what the provider can read, if less.
+        """
+        if token_budget is None:
+            await self.look_at_messages(provider)
+        elif self._is_over(token_budget):
+            await self.compact(limit=token_budget)
+        copy = list(self._look())
+        self._messages.mark = None
+        return copy
+
+    def set_messages(self, messages: list[Message]) -> Done:
+        """Replace the conversation."""
+        self.clear()
+        for message in messages:
+            self.add_message(message)
+        return DONE
+
+    def clear(self) -> Done:
+        """Forget the conversation."""
+        self._messages = MessageList.begin()
+        self._size = 0
+        self._open.clear()
+        self._is_in_order, self._is_shared, self._has_strays = True, False, False
+        return DONE
+
+    def count_tokens_with(self, count: Callable[[str], int]) -> None:
+        """Count tokens as the provider does, instead of estimating them."""
+        self._count = count
+        self._size = None
+
+    def token_count(self) -> int:
+        """The estimated size of the conversation; kept up to date, so asking costs nothing."""
+        if self._size is None:
+            self._size = sum(self._measure(message) for message in self._messages)
+        return self._size
+
+    def _measure(self, message: Message) -> int:
+        """The tokens of one message."""
+        calls = message.get("tool_calls")
+        text = message.get("content") or ""
+        pictures = 0
+        if isinstance(text, list):
+            parts = [one for one in text if not _is_picture(one)]
+            text, pictures = str(parts), len(text) - len(parts)
+        tokens = self._count(f"{text}{_write(calls) if calls else ''}")
+        return tokens + pictures * _PICTURE + _AROUND
+
+    def should_compact(self) -> bool:
+        """Whether the budget is used up."""
+        return self._is_over(self.config.max_tokens)
+
+    def _is_over(self, limit: int | None) -> bool:
+        return limit is not None and self.token_count() > limit * self.config.compact_threshold
+
+    async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
+        """Make it smaller, as the hooks want it; False if one denies it or nothing can go."""
+        async with self._compacting:
+            before = self.token_count()
+            full = limit or self.config.max_tokens or before
+            if trigger == "manual":  # whoever asks for it wants less than there is
+                full = min(full, before)
+            target = int(full * self.config.target)
+            if self._keeps_all(self._select(DROP_OLDEST, target)):
+                return False
+            way = await self._ask_hooks(trigger, before, target)
+            if way is None:
+                return False
+            # Selected anew, because a hook may have added to it while it was asked.
+            count, kept = len(self._messages), self._select(*way)
+            if self._keeps_all(kept):
+                return False
+            self.messages = MessageList(kept)
+            await self._report(trigger, before, count)
+            return True
+
+    def _select(self, strategy: str, target: int) -> list[Message]:
+        if not self._is_in_order:
+            self._keep_order()
+        return STRATEGIES[strategy](self._messages, target, self.config.keep_last, self._measure)
+
+    def _keeps_all(self, kept: list[Message]) -> bool:
+        """Whether nothing is left out; the note that something was may be a new one."""
+        if len(kept) != len(self._messages):
+            return False
+        pairs = zip(kept, self._messages, strict=True)
+        return all(new is old or new["role"] == "system" for new, old in pairs)
+
+    async def _ask_hooks(
+        self, trigger: Trigger, before: int, target: int
+    ) -> tuple[str, int] | None:
+        """The strategy and the tokens to keep, as the hooks leave them; None if one denies it."""
+        if self._coordinator is None:
+            return DROP_OLDEST, target
+        decision: DecisionContextResolutionData = {
+            "available_strategies": list(STRATEGIES),
+            "strategy": DROP_OLDEST,
+            "reason": f"{before} tokens, wanted {target}",
+        }
+        decided = await self._coordinator.judge(DECISION_CONTEXT_RESOLUTION, decision)
+        data: ContextPreCompactData = {
+            "trigger": trigger,
+            "current_tokens": before,
+            "target_tokens": target,
+            "messages_count": len(self._messages),
+        }
+        if not decided.allowed:
+            return None
+        outcome = await self._coordinator.judge(CONTEXT_PRE_COMPACT, data)
+        if not outcome.allowed:
+            return None
+        strategy = choose_name(decided, "strategy", "strategy", DROP_OLDEST, STRATEGIES)
+        return strategy, _read_target(outcome.data or {}, target)
+
+    async def _report(self, trigger: Trigger, before: int, count: int) -> None:
+        if self._coordinator is None:
+            return
+        data: ContextPostCompactData = {
+            "trigger": trigger,
+            "tokens_before": before,
+            "tokens_after": self.token_count(),
+            "messages_before": count,
+            "messages_after": len(self._messages),
+        }
+        await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
+
+
+def _read_parts(message: Any, role: str | None, more: Message) -> Message:
+    """A message that was given as role and content, or as a dict of another class."""
+    if message is not None and role is not None:
+        raise TypeError(f"A message has one role, got {message!r} and role={role!r}")
+    if isinstance(message, dict):
+        return message
+    return {"role": role if message is None else message, **more}
+
+
+def _take_unusual(given: Message) -> Message:
+    """A message that may be no text; whoever added its blocks may still change them."""
+    if not isinstance(given.get("role"), str):
+        raise TypeError(f"A message needs a role such as 'user', got {given.get('role')!r}")
+    said = given.get("content")
+    return given if said is None or isinstance(said, str) else detach(given)
+
+
+def _read_target(left: Mapping[str, Any], target: int) -> int:
+    wanted = left.get("target_tokens")
+    if type(wanted) is int and wanted > 0:
+        return wanted
+    logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
+    return target
+
+
+def _write(calls: Any) -> str:
+    """Calls, about as a model reads them."""
+    try:
+        return to_json(calls).decode()
+    except Exception:  # noqa: BLE001 - whatever a message of somebody else holds, it has a size
+        return str(calls)
+
+
+def _is_picture(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "image"
+
+
+def _find_room(get_info: Any) -> int | None:
+    """The tokens that a provider's model reads, with those left over that it may write."""
+    if not callable(get_info):
+        return None
+    defaults = getattr(get_info(), "defaults", None)
+    if not isinstance(defaults, Mapping):
+        return None
+    window, output = defaults.get("context_window"), defaults.get("max_output_tokens")
+    if not isinstance(window, int) or window <= 0:
+        return None
+    room = window - output if isinstance(output, int) else window
+    return room if room > 0 else window
+
+
+async def mount(
+    coordinator: SessionCoordinator, config: dict[str, Any] | None = None
+) -> Cleanup | None:
+    """Mount the context."""
+    options = await parse_known(coordinator, SimpleContextConfig, config, "context-simple")
+    await coordinator.mount("context", SimpleContext(options, coordinator))
+    return None

@@ -1,0 +1,237 @@
+"""The loop: ask the model and run its tools, until it calls no more."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from typing import Any, NoReturn
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import ModuleNotFound
+from amplifier_core.events import (
+    EXECUTION_COMPLETE,
+    EXECUTION_START,
+    ORCHESTRATOR_COMPLETE,
+    USER_NOTIFICATION,
+)
+from amplifier_core.events.payloads import (
+    ExecutionCompleteData,
+    ExecutionStartData,
+    OrchestratorCompleteData,
+    UserNotificationData,
+)
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.interfaces import ContextManager, Provider, Tool
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
+from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.utils import is_awaitable
+from amplifier_core.utils.conversation import add_message, start_adding
+from amplifier_hooks.agent.loops.model_call import ModelCaller
+from amplifier_hooks.agent.loops.request import RequestBuilder
+from amplifier_hooks.agent.loops.tool_round import read_calls, run_calls
+from amplifier_hooks.agent.loops.turn import Denial, LoopConfig, Turn
+from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+
+CUT_OFF = "[The reply was interrupted here.]"
+"""What the model reads behind the words that it could not finish."""
+
+
+class Loop:
+    """Runs turns. Whether a reply arrives whole or in pieces is up to the kind of loop."""
+
+    name = "loop"
+
+    leaves_prompt_events = True
+    """The session tells of prompt:submit and prompt:complete; loops that do it themselves do not
+    say this."""
+
+    streamed = False
+    """Whether the answer of the last turn was told piece by piece, before anybody judged it."""
+
+    def __init__(self, config: LoopConfig | None = None) -> None:
+        self.config = config or LoopConfig()
+        self._requests = RequestBuilder(self.config.system)
+        self._model = ModelCaller(self.config, self._requests, self.fetch_reply)
+        self._turns: int | None = None
+
+    def fetch_reply(self, turn: Turn, request: ChatRequest) -> Awaitable[ChatResponse]:
+        """Send one request; who awaits it has the whole reply."""
+        raise NotImplementedError
+
+    async def execute(
+        self,
+        prompt: str,
+        context: ContextManager,
+        providers: Mapping[str, Provider],
+        tools: Mapping[str, Tool],
+        hooks: Any,
+        coordinator: SessionCoordinator | None = None,
+        **_: Any,
+    ) -> str:
+        """Process a prompt, and return the last words of the agent."""
+        host = coordinator or SessionCoordinator(_as_registry(hooks), context)
+        provider = resolve_provider(providers, self)
+        if provider is None:
+            self._refuse(providers)
+        turn = Turn(host, context, provider, tools, self._requests.describe_tools(tools))
+        started = time.perf_counter()
+        reply, self.streamed = "", False
+        if host.heard[EXECUTION_START]:
+            await _announce_start(host, prompt)
+        try:
+            if self._turns is None:
+                self._turns = await _count_prompts(context)
+            turn.number = self._turns = self._turns + 1
+            if OPEN_CALLS in host.session_state:
+                await self._finish_open_calls(turn)
+            await add_message(context, {"role": "user", "content": prompt})
+            reply = await self._converse(turn)
+        except BaseException as error:
+            turn.status = "error"
+            if isinstance(error, asyncio.CancelledError):
+                await self._keep_unfinished(turn)
+            raise
+        finally:
+            heard = host.heard
+            if heard[ORCHESTRATOR_COMPLETE] or heard[EXECUTION_COMPLETE]:
+                await self._announce_end(turn, reply, started)
+        return reply
+
+    async def _finish_open_calls(self, turn: Turn) -> None:
+        """Run what the last reply of a resumed conversation asked for and nobody ran."""
+        wanted = turn.coordinator.session_state.pop(OPEN_CALLS)
+        if not wanted:
+            return
+        left = list_open_calls(await _read_messages(turn.context))
+        calls = [ToolCall.model_validate(call) for call in left if call.get("id") in wanted]
+        await run_calls(turn, calls, parallel=self.config.parallel_tools)
+
+    def _refuse(self, providers: Mapping[str, Provider]) -> NoReturn:
+        wanted = self.config.provider
+        which = "No provider" if wanted is None else f"No provider {wanted!r}"
+        raise ModuleNotFound(f"{which} is mounted; have {', '.join(sorted(providers)) or 'none'}")
+
+    async def _converse(self, turn: Turn) -> str:
+        token = turn.coordinator.cancellation
+        while turn.requests < self.config.max_turns:
+            if token.is_cancelled:
+                turn.status = "interrupted"
+                return turn.last_message.get("content") or "Stopped, as requested."
+            response = await self._model.ask(turn)
+            if isinstance(response, Denial):
+                turn.status = "interrupted"
+                return response.text
+            calls = read_calls(turn.provider, response)
+            text = response.text
+            message = _describe_reply(turn, response, text, calls)
+            if (pending := start_adding(turn.context, message)) is not None:
+                await pending
+            turn.last_message = message
+            if not calls:
+                self.streamed = turn.streamed
+                return text
+            await run_calls(turn, calls, parallel=self.config.parallel_tools)
+            if turn.denied_in_a_row >= self.config.max_denied:
+                return await self._give_up(
+                    turn, f"every tool call of {turn.denied_in_a_row} rounds was denied"
+                )
+        return await self._give_up(
+            turn, f"max_turns reached: {self.config.max_turns} requests for one prompt"
+        )
+
+    async def _keep_unfinished(self, turn: Turn) -> None:
+        """What was said before an interruption stays in the conversation, unless a hook objects."""
+        turn.status = "interrupted"
+        if not turn.unfinished.strip():
+            return
+        said = await self._model.review_unfinished(turn)
+        if isinstance(said, ChatResponse) and said.text.strip():
+            marked = ChatResponse(content=[TextBlock(text=f"{said.text.rstrip()}\n\n{CUT_OFF}")])
+            message = _describe_reply(turn, marked, marked.text, [])
+            await add_message(turn.context, message)
+            turn.last_message = message
+
+    async def _give_up(self, turn: Turn, why: str) -> str:
+        turn.status = "interrupted"
+        message = f"Stopped: {why}."
+        alert: UserNotificationData = {
+            "notification_type": "alert",
+            "message": message,
+            "metadata": {"loop": self.name},
+        }
+        await turn.coordinator.notify(USER_NOTIFICATION, alert)
+        await turn.coordinator.show(message, "warning", self.name)
+        return message
+
+    async def _announce_end(self, turn: Turn, reply: str, started: float) -> None:
+        host = turn.coordinator
+        if host.heard[ORCHESTRATOR_COMPLETE]:
+            data: OrchestratorCompleteData = {
+                "orchestrator": self.name,
+                "final_message": turn.last_message,
+                "turn_count": turn.number,
+                "request_count": turn.requests,
+                "duration_ms": int((time.perf_counter() - started) * 1000),
+                "status": turn.status,
+            }
+            if not host.pass_unheard(ORCHESTRATOR_COMPLETE, data):
+                await host.notify(ORCHESTRATOR_COMPLETE, data)
+        if host.heard[EXECUTION_COMPLETE]:
+            done = ExecutionCompleteData(response=reply, status=turn.status)
+            if not host.pass_unheard(EXECUTION_COMPLETE, done):
+                await host.notify(EXECUTION_COMPLETE, done)
+
+
+async def _announce_start(host: SessionCoordinator, prompt: str) -> None:
+    begun = ExecutionStartData(prompt=prompt)
+    if not host.pass_unheard(EXECUTION_START, begun):
+        await host.notify(EXECUTION_START, begun)
+
+
+async def _read_messages(context: ContextManager) -> list[Any]:
+    messages = context.get_messages()
+    return list(await messages if is_awaitable(messages) else messages)
+
+
+async def _count_prompts(context: ContextManager) -> int:
+    """How many turns a resumed conversation has behind it."""
+    return sum(_is_prompt(message) for message in await _read_messages(context))
+
+
+def _is_prompt(message: Any) -> bool:
+    if not isinstance(message, dict) or message.get("role") != "user":
+        return False
+    return (message.get("metadata") or {}).get("source") != "hook"
+
+
+def _describe_reply(
+    turn: Turn, response: ChatResponse, text: str, calls: list[ToolCall]
+) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [_describe_call(call) for call in calls]
+    for block in response.content:
+        if block.type == "thinking":
+            # It goes back to its provider with its signature, so the blocks are kept.
+            message["content"] = [one.model_dump(exclude_none=True) for one in response.content]
+            break
+    # The calls run as they are; what is kept of them is kept as it may leave the session.
+    found: dict[str, Any] = turn.coordinator.scrub(message)
+    return found
+
+
+def _describe_call(call: ToolCall) -> dict[str, Any]:
+    described = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    if (why := call.parse_error) is not None:
+        described["parse_error"] = why
+    return described
+
+
+def _as_registry(hooks: Any) -> HookRegistry:
+    """The registry itself, or one that passes every event on to what stands in for it."""
+    if isinstance(hooks, HookRegistry):
+        return hooks
+    registry = HookRegistry()
+    registry.register("*", hooks.emit, name=type(hooks).__name__)
+    return registry

@@ -1,0 +1,269 @@
+"""The model server: answers requests from a script, each in its own protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol, Self
+
+from amplifier_hooks.agent.model_server import chat, gemini, messages, responses
+from amplifier_hooks.agent.model_server.body import Malformed, Object, parse_body
+from amplifier_hooks.agent.model_server.exchange import Exchange
+from amplifier_hooks.agent.model_server.http import (
+    BadRequest,
+    HttpRequest,
+    HttpResponse,
+    read_request,
+)
+from amplifier_hooks.agent.providers.script import (
+    CLOSING,
+    Failure,
+    Playback,
+    Reply,
+    WhenDone,
+    replies_of,
+)
+
+_BROKEN_OFF = Reply(text="This reply will break off with an error in the middle of it.")
+
+
+class ServerWire(Protocol):
+    """A wire protocol, seen from the server."""
+
+    def find_problem(self, body: Object) -> str | None: ...
+    def read_last_words(self, body: Object) -> str: ...
+    def count_replies(self, body: Object) -> int: ...
+    def write_reply(self, exchange: Exchange) -> Object: ...
+    def write_events(self, exchange: Exchange) -> Iterator[bytes]: ...
+    def write_error(self, failure: Failure) -> tuple[int, Object]: ...
+    def write_error_event(self, failure: Failure) -> bytes: ...
+
+
+# The SDK of OpenAI puts /v1 into its base URL, the one of Anthropic into its paths.
+_WIRES: dict[str, ServerWire] = {module.PATH: module for module in (messages, chat, responses)}
+
+
+def _find_wire(path: str) -> tuple[ServerWire, Object] | None:
+    """The protocol of a path, and what the path itself says about the request."""
+    if path in _WIRES:
+        return _WIRES[path], {}
+    said = gemini.read_address(path)
+    return None if said is None else (gemini, said)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as the server got it."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Object
+
+
+class ModelServer:
+    """Plays a script over HTTP: `async with ModelServer(script) as server: server.url`."""
+
+    def __init__(
+        self,
+        script: Sequence[Reply | Mapping[str, Any]],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        api_key: str | None = None,
+        when_done: WhenDone = "close",
+        closing: str = CLOSING,
+        per_conversation: bool = False,
+    ) -> None:
+        self.requests: list[Received] = []
+        self.disconnects = 0
+        self._playback = Playback(replies_of(script), when_done)
+        self._closing = Reply(text=closing)
+        self._host, self._port, self._api_key = host, port, api_key
+        self._per_conversation = per_conversation
+        self._numbers = count(1)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[Any]] = set()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def url(self) -> str:
+        """The address for Anthropic clients."""
+        return f"http://{self._host}:{self._port}"
+
+    @property
+    def openai_url(self) -> str:
+        """The address for OpenAI clients, which want the version in it."""
+        return f"{self.url}/v1"
+
+    async def start(self) -> None:
+        """Begin to listen; port 0 means any free one."""
+        self._server = await asyncio.start_server(self._serve, self._host, self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def serve_forever(self) -> None:
+        """Serve until cancelled."""
+        if self._server is None:
+            await self.start()
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        """Stop listening, and drop open connections."""
+        if self._server is None:
+            return
+        self._server.close()
+        for task in tuple(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._server.wait_closed()
+        self._server = None
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._read_and_answer(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            # The other side left, or the server is closing; either way nobody is listening.
+            pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _read_and_answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        response = HttpResponse(writer)
+        try:
+            request = await read_request(reader)
+        except BadRequest as bad:
+            await response.send_json(bad.status, {"error": {"message": str(bad)}})
+            return
+        if request is not None:
+            answering = asyncio.create_task(self._answer(request, response))
+            await self._wait_while_connected(answering, reader)
+
+    async def _wait_while_connected(
+        self, answering: asyncio.Task[None], reader: asyncio.StreamReader
+    ) -> None:
+        """Answer, but stop as soon as the other side has left."""
+        gone = asyncio.create_task(reader.read(1))
+        both: set[asyncio.Task[Any]] = {answering, gone}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                self.disconnects += 1
+        finally:
+            for task in both:
+                task.cancel()
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await gone
+        with suppress(asyncio.CancelledError):
+            await answering
+
+    async def _answer(self, request: HttpRequest, response: HttpResponse) -> None:
+        found = _find_wire(request.path)
+        if found is None or request.method != "POST":
+            await _send_not_found(request, response)
+            return
+        wire, said_in_address = found
+        body = parse_body(request.body)
+        self.requests.append(Received(request.path, request.headers, body))
+        body = body | said_in_address
+        answer = self._choose_answer(wire, request, body)
+        if isinstance(answer, Failure):
+            await _send_failure(wire, answer, response, body)
+        else:
+            await _send_reply(wire, Exchange(answer, next(self._numbers), body), response)
+
+    def _choose_answer(
+        self, wire: ServerWire, request: HttpRequest, body: Object
+    ) -> Reply | Failure:
+        if self._api_key is not None and self._api_key not in _read_keys(request):
+            return Failure(type="authentication", message="invalid x-api-key")
+        try:
+            problem = wire.find_problem(body) or self._find_surprise(wire, body)
+        except Malformed as failure:
+            problem = f"The request is malformed: {failure}"
+        if problem is not None:
+            return Failure(type="invalid_request", message=problem)
+        return self._playback.take() or self._close()
+
+    def _find_surprise(self, wire: ServerWire, body: Object) -> str | None:
+        """What the script did not expect in a valid request; None if it did."""
+        if self._per_conversation:
+            self._playback.position = min(wire.count_replies(body), len(self._playback.replies))
+        return self._playback.find_surprise(wire.read_last_words(body))
+
+    def _close(self) -> Reply | Failure:
+        if self._playback.when_done == "raise":
+            return Failure(type="invalid_request", message="All replies of the script were played")
+        return self._closing
+
+
+def _read_keys(request: HttpRequest) -> set[str]:
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    return {request.headers.get(name, "") for name in ("x-api-key", "x-goog-api-key")} | {bearer}
+
+
+async def _send_not_found(request: HttpRequest, response: HttpResponse) -> None:
+    where = f"{request.method} {request.path}"
+    message = (
+        f"There is no {where}; have {', '.join(f'POST {path}' for path in (*_WIRES, gemini.PATH))}"
+    )
+    error = {"message": message, "type": "not_found_error"}
+    await response.send_json(404, {"type": "error", "error": error})
+
+
+async def _send_failure(
+    wire: ServerWire, failure: Failure, response: HttpResponse, body: Object
+) -> None:
+    if failure.type == "connection":
+        response.abort()
+    elif failure.type == "timeout":
+        await asyncio.Event().wait()  # until the other side has had enough
+    elif failure.after is not None and body.get("stream"):
+        await response.start_events()
+        begun = list(wire.write_events(Exchange(_BROKEN_OFF, 0, body)))[: failure.after]
+        for frame in [*begun, wire.write_error_event(failure)]:
+            await response.send_event(frame)
+        await response.end_events()
+    else:
+        status, error = wire.write_error(failure)
+        await response.send_json(status, error, _write_retry_headers(failure))
+
+
+def _write_retry_headers(failure: Failure) -> dict[str, str]:
+    wait = failure.retry_after
+    if wait is None:
+        return {}
+    return {"Retry-After": str(math.ceil(wait)), "Retry-After-Ms": str(round(wait * 1000))}
+
+
+async def _send_reply(wire: ServerWire, exchange: Exchange, response: HttpResponse) -> None:
+    reply = exchange.reply
+    if reply.delay:
+        await asyncio.sleep(reply.delay)
+    if not exchange.body.get("stream"):
+        cut = reply.break_after is not None
+        await response.send_json(200, wire.write_reply(exchange), cut=cut)
+        return
+    await response.start_events()
+    for number, frame in enumerate(wire.write_events(exchange)):
+        if number == reply.break_after:
+            response.abort()
+            return
+        if reply.pause:
+            await asyncio.sleep(reply.pause)
+        await response.send_event(frame)
+    await response.end_events()

@@ -1,0 +1,75 @@
+"""Where a session comes from, as its trail says it: its folder and its bundle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.resources import files as list_resources
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.session import AmplifierSession
+from amplifier_hooks.agent.bundles import Bundle
+from amplifier_hooks.machine.snapshot import normalize
+
+TYPE = "bundle_loaded"
+
+_LOOK = 100
+"""So many records are looked at: this one is written before the modules are mounted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A folder, the bundle's name, and its file; empty for the packaged bundle alone."""
+
+    folder: str
+    bundle: str = ""
+    file: str = ""
+
+
+def find_origin(bundle: Bundle, folder: Path) -> Origin:
+    """The origin of a session of this bundle that works in this folder."""
+    return Origin(str(folder.absolute()), bundle.name, _name_file(bundle))
+
+
+def _name_file(bundle: Bundle) -> str:
+    packaged = Path(str(list_resources("amplifier_hooks.agent.bundles")))
+    own = [normalize(path) for path in bundle.sources if not path.is_relative_to(packaged)]
+    return str(own[0]) if own else ""
+
+
+def record_origin(session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
+    """Say in the trail of a session where it comes from, so that the trail can be found again."""
+    origin = find_origin(bundle, folder)
+    digests = {"digest": bundle.digest, "hooks_digest": digest_hooks(bundle)}
+    session.coordinator.trail.write(TYPE, {**asdict(origin), **digests})
+
+
+def digest_hooks(bundle: Bundle) -> str:
+    """Of the hooks that a bundle asks for and their options, whatever else is in it."""
+    plan = bundle.mount_plan
+    agents = {name: agent.get("hooks") for name, agent in plan["agents"].items()}
+    text = json.dumps([plan["hooks"], agents], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_origin(log: Path) -> Origin | None:
+    """The origin that a trail tells of; None if it does not, or cannot be read."""
+    from amplifier_audit.errors import AuditError
+    from amplifier_audit.files.log_files import open_log
+    from amplifier_audit.reader.records import read_records
+
+    try:
+        for record in islice(read_records(open_log(log)), _LOOK):
+            if record["type"] == TYPE:
+                return _parse(record["body"])
+    except (AuditError, OSError):
+        return None
+    return None
+
+
+def _parse(body: Mapping[str, Any]) -> Origin:
+    return Origin(*(str(body.get(name) or "") for name in ("folder", "bundle", "file")))

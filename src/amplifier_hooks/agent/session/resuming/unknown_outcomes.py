@@ -1,0 +1,152 @@
+"""Tool calls whose outcome nobody knows: they were started, and then the process died.
+
+They may have had their effect or not. Nothing here runs a call again; the person and the agent are
+told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from amplifier_core.session import AmplifierSession
+from amplifier_core.utils.conversation import add_message
+from amplifier_hooks.agent.session.resuming.open_calls import NOT_RUN, is_unchanged
+from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+
+_Message = dict[str, Any]
+
+
+RUNNING_ELSEWHERE = "running_elsewhere"
+"""In the state of a session: the ids of calls that another program runs and will report, or ALL."""
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownOutcome:
+    """A call that a trail shows as started and not as finished."""
+
+    tool: str
+    call_id: str
+    session: str | None = None
+    time: str = ""
+    gated: bool = False
+    digest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What the person and the agent read."""
+        approved = ", which was approved," if self.gated else ""
+        when = f" at {self.time}" if self.time else ""
+        return (
+            f"The outcome of a call of {self.tool}{approved} is unknown: it was started{when}, and "
+            "the process ended before it was finished. It has not been run again; find out what it "
+            "did before repeating it."
+        )
+
+
+def unknown_outcomes(
+    records: Iterable[Mapping[str, Any]], session: str | None = None
+) -> list[UnknownOutcome]:
+    """The calls in a trail that were started and not finished, of one session or of all."""
+    open_calls: dict[tuple[Any, str], list[UnknownOutcome]] = {}
+    for record in records:
+        if session is None or record.get("session") == session:
+            _follow_call(record, open_calls)
+    return list(chain.from_iterable(open_calls.values()))
+
+
+def _follow_call(
+    record: Mapping[str, Any], open_calls: dict[tuple[Any, str], list[UnknownOutcome]]
+) -> None:
+    body = record.get("body") or {}
+    # A list each: nothing keeps a model from giving two calls the same id.
+    waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
+    if record.get("type") == "tool_started":
+        waiting.append(_read_started(record, body))
+    elif record.get("type") == "tool_finished" and waiting:
+        waiting.pop()
+
+
+def _read_started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:
+    return UnknownOutcome(
+        tool=str(body.get("tool")),
+        call_id=str(body.get("id")),
+        session=record.get("session"),
+        time=str(record.get("time") or ""),
+        gated=bool(body.get("gated")),
+        digest=str(body.get("digest") or ""),
+    )
+
+
+async def report_unknown_outcomes(
+    session: AmplifierSession, outcomes: Iterable[UnknownOutcome]
+) -> None:
+    """Tell person, agent and trail that the outcome of these calls is unknown."""
+    reported_later = session.coordinator.session_state.get(RUNNING_ELSEWHERE) or ()
+    for one in outcomes if reported_later != ALL else ():
+        if one.call_id in reported_later:
+            continue
+        await session.coordinator.show(one.sentence, "warning", "session")
+        note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
+        await add_message(session.context, note)
+        body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
+        session.coordinator.trail.write("tool_finished", body)
+
+
+def complete_state(
+    state: Mapping[str, Any], waiting: Mapping[str, str] | None = None, *, finishes: bool = False
+) -> dict[str, Any]:
+    """A saved state in which every tool call has a result, even if it is only "unknown".
+
+    `waiting` has the calls that were asked about and never started. Where the loop `finishes`
+    them, those of the last reply stay open, if nothing about them has changed.
+    """
+    messages = list(state.get("messages", ()))
+    known = waiting or {}
+    going_on = [
+        call["id"]
+        for call in (list_open_calls(messages) if finishes else ())
+        if is_unchanged(call, known.get(str(call.get("id")), ""))
+    ]
+    kept = {**state.get("session_state", {}), OPEN_CALLS: going_on}
+    return {
+        **state,
+        "messages": add_missing_results(messages, known, going_on),
+        "session_state": kept,
+    }
+
+
+def add_missing_results(
+    messages: Iterable[_Message],
+    waiting: Mapping[str, str] | None = None,
+    going_on: Collection[Any] = (),
+) -> list[_Message]:
+    """Add a result to each call in a saved conversation that has none; models insist on one."""
+    found = list(messages)
+    answered = {one.get("tool_call_id") for one in found if one.get("role") == "tool"}
+    result: list[_Message] = []
+    missing: list[_Message] = []
+    for message in found:
+        if message.get("role") != "tool":
+            result += missing
+            missing = []
+        result.append(message)
+        for call in message.get("tool_calls") or ():
+            if call.get("id") not in answered and call.get("id") not in going_on:
+                missing.append(_make_result(call, waited=str(call.get("id")) in (waiting or {})))
+    return result + missing
+
+
+def _make_result(call: Mapping[str, Any], *, waited: bool) -> _Message:
+    name = call.get("name") or call.get("tool")  # loops of the ecosystem write the latter
+    unknown = UnknownOutcome(str(name), str(call.get("id"))).sentence
+    return {
+        "role": "tool",
+        "content": NOT_RUN if waited else unknown,
+        "tool_call_id": call.get("id"),
+        "name": name,
+        "metadata": {"success": False, "outcome": "not run" if waited else "unknown"},
+    }

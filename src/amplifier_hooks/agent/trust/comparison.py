@@ -1,0 +1,321 @@
+"""What is different between two plans, and whether it holds more or less than before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_core.mount_plan import INJECTION_BUDGET_PER_TURN, LISTS, MAX_INJECTION_SIZE
+from amplifier_hooks.agent.trust.guard_options import GuardOptions, read_guard_options
+from amplifier_hooks.agent.trust.meaning import (
+    GUARDS,
+    WORDS,
+    Comparison,
+    Named,
+    Remark,
+    Word,
+    compare_unknown,
+    compare_waiting,
+    exempts,
+    fewer,
+    gains,
+    more,
+    present,
+    ranked,
+)
+from amplifier_hooks.agent.trust.outline import FORM, SECTIONS, SESSION_NUMBERS
+from amplifier_hooks.agent.trust.rule_changes import compare_rules
+from amplifier_hooks.modules.observers import OBSERVERS
+
+_LOCKED = ranked(True, False)
+
+
+def _compare_folders(old: Any, new: Any) -> Iterator[Remark]:
+    """Folders that commands may write to; an outline has them as they are."""
+    return exempts(*([Named(one) for one in listed] for listed in (old, new)))
+
+
+_SECTIONS: Mapping[str, Mapping[str, tuple[Comparison, Any]]] = {
+    # Each option of a section with the value that holds where it is not given.
+    "approval": {
+        "mode": (ranked("deny", "ask", "edits"), "ask"),
+        "requester_may_approve": (ranked(False, True), True),
+        "persons": (more, 1),
+        "locked": (_LOCKED, False),
+    },
+    "audit": {
+        "enabled": (ranked(True, False), False),
+        "level": (ranked("full", "normal", "decisions"), "normal"),
+        "on_failure": (ranked("stop", "deny", "warn"), "deny"),
+        "mode": (compare_unknown, "inline"),
+        "sign": (ranked(True, False), False),
+        "witness": (present, None),
+        "anchors": (gains, []),
+        "locked": (_LOCKED, False),
+    },
+    "sandbox": {
+        "mode": (ranked("required", "auto", "off"), "auto"),
+        "network": (ranked("deny", "ask", "allow"), "allow"),
+        "unix_sockets": (ranked("deny", "allow"), "deny"),
+        "write": (_compare_folders, []),
+        "locked": (_LOCKED, False),
+    },
+}
+_NUMBERS: Mapping[str, tuple[Comparison, Any]] = {
+    **dict.fromkeys(SESSION_NUMBERS, (compare_unknown, None)),
+    "injection_budget_per_turn": (fewer, INJECTION_BUDGET_PER_TURN),
+    "injection_size_limit": (fewer, MAX_INJECTION_SIZE),
+}
+_LIMITS = {"agent_depth": 2, "agent_count": 8, "tool_calls_at_once": 8}
+"""What holds where a plan gives no limit."""
+
+_UNGOVERNED = ranked("deny", "warn")
+
+HEADINGS: Mapping[Word, str] = {
+    "weaker": "Weaker than before:",
+    "different": "Different, and it cannot be told whether it holds more or less:",
+    "new": "New:",
+    "stricter": "Stricter than before:",
+}
+Rules = tuple[list[Any], list[Any]]
+"""All rules of an entry of hooks-rules, before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that would be different: what it is, in a sentence, and of which module."""
+
+    word: Word
+    sentence: str
+    module: str = ""
+    """Empty if it is a setting."""
+
+
+def compare_outlines(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    changed: Collection[str] = (),
+    rules: Mapping[str, Rules] | None = None,
+) -> list[Change]:
+    """Everything that is different between two outlines, what holds less first.
+
+    `changed` has the ids of hooks whose files changed. `rules` has the rules of entries by name,
+    where those of their files are known.
+    """
+    found = [
+        *_compare_lists(before, after, changed, rules or {}),
+        *_compare_agents(before, after, changed),
+        *_compare_sections(before, after),
+        *_compare_session(before, after),
+    ]
+    return sorted(found, key=lambda one: WORDS.index(one.word))
+
+
+def select(changes: Iterable[Change], *words: Word) -> list[Change]:
+    """The changes of one kind, or of several."""
+    return [one for one in changes if one.word in words]
+
+
+def describe(changes: Iterable[Change], headings: Mapping[Word, str] = HEADINGS) -> list[str]:
+    """The changes in lines, under a heading for each kind that the headings have."""
+    found, lines = list(changes), list[str]()
+    for word, heading in headings.items():
+        if told := select(found, word):
+            lines += [heading, *(f"  {one.sentence}" for one in told)]
+    return lines
+
+
+def _compare_lists(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    changed: Collection[str],
+    rules: Mapping[str, Rules],
+) -> Iterator[Change]:
+    for kind in LISTS:
+        old, new = (plan.get(kind) or () for plan in (before, after))
+        if kind != "providers":
+            yield from _compare_entries(old, new, changed, rules, kind)
+        else:  # which model answers holds nobody back, unless the plan says that it does
+            held = [one for one in old if one.get("locked") or one.get("required")]
+            found = _compare_entries(held, new, changed, rules, kind)
+            yield from (one for one in found if one.word != "new")
+
+
+def _compare_agents(
+    before: Mapping[str, Any], after: Mapping[str, Any], changed: Collection[str]
+) -> Iterator[Change]:
+    old, new = (plan.get("agents") or {} for plan in (before, after))
+    for name, agent in new.items():
+        known = old.get(name)
+        if known is None:
+            yield Change("new", f"agent {name}")
+            continue
+        for one in _compare_entries(known["hooks"], agent["hooks"], changed, {}, "hooks"):
+            yield Change(one.word, f"agent {name}: {one.sentence}", one.module)
+        if known.get("rest", agent.get("rest")) != agent.get("rest"):
+            yield Change("different", f"agent {name} would be different")
+
+
+def _compare_entries(
+    old: Iterable[Mapping[str, Any]],
+    new: Iterable[Mapping[str, Any]],
+    changed: Collection[str],
+    rules: Mapping[str, Rules],
+    kind: str,
+) -> Iterator[Change]:
+    before, after = ({_name(one): one for one in listed} for listed in (old, new))
+    for name, entry in before.items():
+        left = after.get(name)
+        if left is not None:
+            is_changed = entry["module"] in changed
+            for one in _compare_entry(entry, left, is_changed, rules.get(name)):
+                yield Change(one.word, f"{name}{one.below} {one.rest}", entry["module"])
+        elif entry.get("locked") or entry.get("required") or kind == "hooks":
+            word: Word = "different" if _observes(entry) else "weaker"
+            yield Change(word, f"{name} would be gone", entry["module"])
+    for name, entry in after.items():
+        if name not in before:
+            yield Change("new", f"{kind.removesuffix('s')} {name}", entry["module"])
+
+
+def _observes(entry: Mapping[str, Any]) -> bool:
+    """Whether it is known to hold nobody back, and nobody said that it has to be there."""
+    known = entry.get("source") is None and entry["module"] in OBSERVERS
+    return known and not entry.get("locked") and not entry.get("required")
+
+
+def _compare_entry(
+    old: Mapping[str, Any], new: Mapping[str, Any], is_changed: bool, rules: Rules | None
+) -> Iterator[Remark]:
+    for switch in ("required", "locked"):
+        before, after = (bool(one.get(switch)) for one in (old, new))
+        if before != after:
+            word: Word = "weaker" if before else "stricter"
+            yield Remark(word, f"would {'no longer' if before else 'now'} be {switch}")
+    modes = [one.get("mode", "enforce") for one in (old, new)]
+    if modes == ["enforce", "shadow"]:
+        yield Remark("weaker", "would have no effect any more: mode would be shadow")
+    elif modes == ["shadow", "enforce"]:
+        yield Remark("stricter", "would have an effect: mode would no longer be shadow")
+    if any(old.get(key) != new.get(key) for key in ("module", "source")):
+        where = new.get("source") or new["module"]
+        yield Remark("different", f"would come from {where}")
+    elif is_changed and rules is None:
+        yield Remark("different", "would run other code or other rules")
+    yield from _compare_options(old, new, rules)
+    if old.get("priority") != new.get("priority"):
+        which = f"priority {new.get('priority')}, not {old.get('priority')}"
+        yield Remark("different", f"would run in another position: {which}")
+
+
+def _compare_options(
+    old: Mapping[str, Any], new: Mapping[str, Any], rules: Rules | None
+) -> Iterator[Remark]:
+    parts = [one["options"] for one in (old, new) if one.get("options") is not None]
+    known = old["module"] in GUARDS and old["module"] == new["module"] and len(parts) == 2
+    if known:
+        options = read_guard_options(old["module"])
+        before, after = map(options.read, parts)
+        yield from _compare_guard(options, before, after, rules)
+    elif old["config"] != new["config"]:
+        keys = {*old["config"], *new["config"]}
+        other = sorted(key for key in keys if old["config"].get(key) != new["config"].get(key))
+        yield Remark("different", f"would have other options: {', '.join(other)}")
+
+
+def _compare_guard(
+    options: GuardOptions, old: dict[str, Any], new: dict[str, Any], rules: Rules | None
+) -> Iterator[Remark]:
+    before, after = ({**options.defaults, **one} for one in (old, new))
+    meanings = GUARDS[options.module]
+    yield from (one._replace(below=".approval_timeout") for one in compare_waiting(before, after))
+    done = {"approval_timeout", "rules", *(() if rules is None else ("file",))}
+    for key in sorted({*old, *new} - done):
+        remarks = meanings.get(key, compare_unknown)(before.get(key), after.get(key))
+        yield from (one._replace(below=f".{key}{one.below}") for one in remarks)
+    listed = rules or tuple(one.get("rules") or [] for one in (old, new))
+    for one in compare_rules(*map(options.decode, listed)):
+        yield one._replace(below=":")
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("name") or entry.get("instance_id") or entry["module"])
+
+
+def _compare_sections(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    for section in SECTIONS:
+        old, new = (_read_section(plan, section) for plan in (before, after))
+        known = _SECTIONS[section]
+        for key in sorted({*old, *new, *known}):
+            compare, usual = known.get(key, (compare_unknown, None))
+            if key == "timeout":
+                compare = _choose_for_timeout(after)
+            if key == "key" and not (old.get(key) and new.get(key)):
+                continue  # whether it is signed at all is said already
+            for one in compare(old.get(key, usual), new.get(key, usual)):
+                yield Change(one.word, f"{section}.{key}{one.below} {one.rest}")
+
+
+def _read_section(plan: Mapping[str, Any], section: str) -> Mapping[str, Any]:
+    found = plan.get(section) or {}
+    return found if isinstance(found, Mapping) else {"mode": found}
+
+
+def _choose_for_timeout(plan: Mapping[str, Any]) -> Comparison:
+    """Less time to answer holds more only where no answer is surely a no."""
+
+    def compare(old: Any, new: Any) -> Iterator[Remark]:
+        if old != new:
+            shorter = all(isinstance(one, int | float) for one in (old, new)) and new < old
+            shorter = shorter or (old is None and isinstance(new, int | float))
+            word: Word = "stricter" if shorter and _always_denies(plan) else "different"
+            shown = ["left to each hook" if one is None else one for one in (new, old)]
+            plain = not any(isinstance(one, str) for one in (old, new))
+            yield Remark(
+                word, f"would be {shown[0]}, not {shown[1]}" if plain else "would be different"
+            )
+
+    return compare
+
+
+def _always_denies(plan: Mapping[str, Any]) -> bool:
+    """Whether each hook of a plan is known to deny when nobody answers."""
+    agents = (plan.get("agents") or {}).values()
+    listed = [*(plan.get("hooks") or ()), *(one for agent in agents for one in agent["hooks"])]
+    return all(_denies(entry) for entry in listed)
+
+
+def _denies(entry: Mapping[str, Any]) -> bool:
+    if entry.get("source") is not None or entry["module"] not in GUARDS:
+        return entry.get("source") is None and entry["module"] in OBSERVERS
+    if "options" not in entry or entry["module"] == "hooks-shell":
+        return False
+    options = read_guard_options(entry["module"]).read(entry["options"])
+    rules = [one for one in options.get("rules") or () if isinstance(one, Mapping)]
+    return "file" not in options and all(
+        one.get("approval_default", "deny") == "deny" for one in (options, *rules)
+    )
+
+
+def _compare_session(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    old, new = (plan.get("session") or {} for plan in (before, after))
+    if bool(old.get("evaluate_only")) != bool(new.get("evaluate_only")):
+        if new.get("evaluate_only"):
+            sentence = "no hook would have an effect any more: session.evaluate_only would be true"
+            yield Change("weaker", sentence)
+        else:
+            yield Change("stricter", "hooks would have an effect: no session.evaluate_only")
+    for one in _UNGOVERNED(old.get("ungoverned", "warn"), new.get("ungoverned", "warn")):
+        yield Change(one.word, f"session.ungoverned {one.rest}")
+    yield from _compare_limits(old.get("limits") or {}, new.get("limits") or {})
+    if before.get("form") == after.get("form") == FORM:
+        for key, (compare, usual) in _NUMBERS.items():
+            for one in compare(old.get(key, usual), new.get(key, usual)):
+                yield Change(one.word, f"session.{key} {one.rest}")
+
+
+def _compare_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key, usual in _LIMITS.items():
+        for one in fewer(old.get(key, usual), new.get(key, usual)):
+            yield Change(one.word, f"session.limits.{key} {one.rest}")

@@ -1,0 +1,190 @@
+"""Everything of a folder that a bundle would run, as it was read once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from importlib.resources import files as list_resources
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import AmplifierError, ModuleLoadError
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.loader.sources import claim, release
+from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
+from amplifier_hooks.agent.bundles import Bundle
+from amplifier_hooks.agent.trust.entry_files import (
+    find_in_search_paths,
+    find_installed,
+    find_source,
+    iterate_entries,
+    list_commands,
+    read_files,
+    read_source,
+)
+from amplifier_hooks.agent.trust.import_guard import guard_imports
+from amplifier_hooks.agent.trust.outline import outline_plan
+from amplifier_hooks.guards.policy.secrets.literals import LiteralScrubber
+from amplifier_hooks.machine.snapshot import Snapshot, digest_files, normalize
+from amplifier_hooks.machine.user import find_config_home
+
+
+class Untrusted(AmplifierError):
+    """Nobody has allowed what would be run; the message says how to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A bundle, and the bytes of every file that it runs."""
+
+    bundle: Bundle
+    folder: Path
+    snapshot: Snapshot
+    files: Mapping[str, bytes]
+    """What needs a person's trust, by the name it is shown under."""
+    commands: tuple[str, ...]
+    _packages: tuple[tuple[str, Path], ...]
+    _by_entry: Mapping[str, tuple[Path, ...]]
+
+    @property
+    def digest(self) -> str:
+        """Of the names and the contents of the files that need trust."""
+        return digest_files(self.files.items())
+
+    @property
+    def name(self) -> str:
+        """The file that the bundle begins with."""
+        sources = self.bundle.sources
+        return _name(normalize(sources[0]), self.folder) if sources else ""
+
+    @property
+    def rest(self) -> str:
+        """A digest of what is not part of the folder: the person's own files."""
+        own = {normalize(self.folder / name) for name in self.files}
+        files = self.snapshot.files.items()
+        return digest_files((str(path), content) for path, content in files if path not in own)
+
+    @property
+    def outline(self) -> dict[str, Any]:
+        """What the plan holds, without its secrets, to be kept and compared."""
+        return outline_plan(self.bundle.mount_plan)
+
+    @property
+    def hooks(self) -> list[ModuleEntry]:
+        """The entries of hooks, those of agents too."""
+        plan = self.bundle.mount_plan
+        found = list(MountPlan.parse(plan).hooks)
+        for agent in plan["agents"].values():
+            found += [read_entry("hooks", one) for one in agent.get("hooks") or ()]
+        return found
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """From now on this is all of the folder that can be loaded, and imported meanwhile."""
+        self.snapshot.seal()
+        self.snapshot.govern(self.folder)
+        with guard_imports(self.folder):
+            try:
+                yield
+            finally:
+                release(self.snapshot)
+
+    def claim_packages(self) -> None:
+        """Have packages that are installed from within the folder imported as they were read."""
+        for name, start in self._packages:
+            claim(self.snapshot, start, name)
+
+    def digest_entry(self, entry: ModuleEntry) -> str:
+        """Of the files that one entry runs."""
+        paths = self._by_entry.get(_identify(entry))
+        if paths is None:  # a hook has added the entry, or changed it
+            source = find_source(entry, self.folder)
+            paths = tuple(self.snapshot.list_below(source)) if source else ()
+        return digest_files((str(path), self.snapshot.read(path)) for path in paths)
+
+    def digest_modules(self) -> str:
+        """Of all files that entries run: everything but the bundles themselves."""
+        paths = {path for found in self._by_entry.values() for path in found}
+        return digest_files((str(path), self.snapshot.read(path)) for path in paths)
+
+    def name_files(self, entry: ModuleEntry) -> list[str]:
+        """The files that one entry runs, by the names they are shown under."""
+        return [self.name_path(path) for path in self._by_entry.get(_identify(entry), ())]
+
+    def name_path(self, path: Path) -> str:
+        """The name that a file is shown under."""
+        return _name(normalize(path), self.folder)
+
+
+def collect_material(
+    bundle: Bundle, folder: Path, plan: Mapping[str, Any] | None = None
+) -> Material:
+    """Read everything that a bundle would run in a folder; ModuleLoadError if it cannot be read.
+
+    `plan` is the bundle's as hooks have changed it, where there is one.
+    """
+    folder, snapshot = normalize(folder), bundle.snapshot.copy()
+    by_entry: dict[str, tuple[Path, ...]] = {}
+    commands: list[str] = []
+    packages: list[tuple[str, Path]] = []
+    known, scrub = _list_known(folder), LiteralScrubber(bundle.secrets)
+    for entry in iterate_entries(plan or bundle.mount_plan):
+        installed = list(find_installed(entry, folder, known))
+        starts = [*(start for _, start in installed), *find_in_search_paths(entry, folder)]
+        packages += installed
+        try:
+            found = read_files(entry, folder, snapshot)
+            found += [path for start in starts for path in read_source(start, snapshot)]
+            commands += map(scrub, list_commands(entry, folder, snapshot))
+        except OSError as error:
+            raise _explain_unreadable(error, entry, bundle) from error
+        by_entry[_identify(entry)] = tuple(found)
+    return Material(
+        bundle=bundle,
+        folder=folder,
+        snapshot=snapshot,
+        files=_choose_own(snapshot, folder),
+        commands=tuple(commands),
+        _packages=tuple(packages),
+        _by_entry=by_entry,
+    )
+
+
+def _explain_unreadable(error: OSError, entry: ModuleEntry, bundle: Bundle) -> ModuleLoadError:
+    """What cannot be read, with the line that asks for it; it may be part of a guard."""
+    place = bundle.place_of(entry.module, entry.name or entry.instance_id)
+    where = "" if place is None else f"{place}: "
+    why = f"{error.filename}: {error.strerror}" if error.strerror else str(error)
+    message = f"{where}Module '{entry.module}' runs a file that cannot be read: {why}"
+    return ModuleLoadError(message, module_id=entry.module)
+
+
+def _list_known(folder: Path) -> dict[str, EntryPoint]:
+    """The installed modules, without those that only a file of the folder says are installed."""
+    outside = Snapshot()
+    outside.govern(folder)
+    return ModuleLoader(sources=outside).known()
+
+
+def _choose_own(snapshot: Snapshot, folder: Path) -> dict[str, bytes]:
+    """Not the packaged bundle, and not the person's own settings, which no tool can write."""
+    packaged = normalize(Path(str(list_resources("amplifier_hooks.agent.bundles"))))
+    personal = normalize(find_config_home() / "amplifier")
+    return {
+        _name(path, folder): content
+        for path, content in sorted(snapshot.files.items())
+        if not path.is_relative_to(packaged)
+        and (not path.is_relative_to(personal) or personal.is_relative_to(folder))
+    }
+
+
+def _name(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def _identify(entry: ModuleEntry) -> str:
+    written = entry.model_dump(exclude={"required"})
+    return json.dumps(written, sort_keys=True, default=str)

@@ -1,0 +1,111 @@
+"""An approval system that asks a policy first, and a person only where the policy says so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from amplifier_core.approval import (
+    AnyAnswer,
+    AnyApprovalSystem,
+    ApprovalAnswer,
+    ApprovalQuestion,
+    ApprovalTimeout,
+    DecidingApprovalSystem,
+    read_option,
+)
+from amplifier_core.errors import ApprovalError
+from amplifier_core.models import Decision
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+Verdict = Literal["allow", "deny", "ask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a policy says about a question, by which rule, and what the agent is told with a no."""
+
+    verdict: Verdict
+    rule: str
+    reason: str = ""
+
+
+class PolicyApproval:
+    """Answers by `judge`; what is to be asked goes on to `otherwise`, and without it is refused.
+
+    The trail has each decision with `by="rule:NAME"`.
+    """
+
+    governing_files: tuple[Path, ...] = ()
+    """Files that the agent must not write, because they govern it."""
+
+    def __init__(self, otherwise: AnyApprovalSystem | None = None) -> None:
+        self._otherwise = otherwise
+
+    def refer(self, find: Callable[[AnyApprovalSystem | None], AnyApprovalSystem | None]) -> None:
+        """Have other people asked: `find` makes them of those who would be asked now."""
+        self._otherwise = find(self._otherwise)
+
+    def judge(self, question: ApprovalQuestion) -> Ruling:
+        """The ruling on a question; it may read files, and runs in a thread."""
+        raise NotImplementedError
+
+    async def decide(self, question: ApprovalQuestion) -> AnyAnswer:
+        """The answer of the policy, or of the person it refers to."""
+        try:
+            ruling = await asyncio.to_thread(self.judge, question)
+        except Exception as error:
+            logger.exception("The approval policy failed")
+            ruling = Ruling("deny", "failed", f"the policy failed: {describe_error(error)}")
+        if ruling.verdict == "ask":
+            return await self._ask(question, ruling)
+        if ruling.verdict == "deny":
+            return refuse(question.options, ruling)
+        return ApprovalAnswer(_choose_yes(question.options), by=f"rule:{ruling.rule}")
+
+    async def request_approval(
+        self, prompt: str, options: list[str], timeout: float, default: Decision
+    ) -> str:
+        """The short form, which tells nothing of the call: no rule can allow it."""
+        question = ApprovalQuestion(prompt, tuple(options), timeout, default, hook="")
+        answer = await self._ask(question, Ruling("ask", "unknown"))
+        return answer if isinstance(answer, str) else getattr(answer, "option", "")
+
+    async def _ask(self, question: ApprovalQuestion, ruling: Ruling) -> AnyAnswer:
+        system = self._otherwise
+        if system is None:
+            return refuse(question.options, ruling)
+        try:
+            if isinstance(system, DecidingApprovalSystem):
+                return await system.decide(question)
+            options = list(question.options)
+            return await system.request_approval(
+                question.prompt, options, question.timeout, question.default
+            )
+        except ApprovalTimeout:
+            raise
+        except ApprovalError as error:
+            why = "; ".join(filter(None, (ruling.reason, str(error))))
+            return refuse(question.options, Ruling("deny", ruling.rule, why))
+
+
+def refuse(options: Sequence[str], ruling: Ruling) -> ApprovalAnswer:
+    """A no for this time only, in the words that were offered."""
+    meanings = [(option, read_option(option)) for option in options]
+    no = [option for option, one in meanings if not one.allows and not one.remembered]
+    refusals = [option for option in no if read_option(option).refuses] or no
+    option = refusals[0] if refusals else "Deny"
+    return ApprovalAnswer(option, by=f"rule:{ruling.rule}", comment=ruling.reason or None)
+
+
+def _choose_yes(options: Sequence[str]) -> str:
+    """A yes for this time only: a rule decides anew each time."""
+    meanings = [(option, read_option(option)) for option in options]
+    once = [option for option, one in meanings if one.allows and not one.remembered]
+    return once[0] if once else "Allow once"

@@ -1,0 +1,310 @@
+"""The steps, in order. One that was released is never changed again: a further one follows it.
+
+They are written for both databases: TEXT, BIGINT and DOUBLE PRECISION, JSON as text, times in
+seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What leads from the version before to this one."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+_APPROVALS = """
+CREATE TABLE approvals (
+    id TEXT PRIMARY KEY,
+    request_key TEXT NOT NULL UNIQUE,
+    nonce TEXT NOT NULL,
+    status TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    tool_name TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    default_answer TEXT NOT NULL,
+    persons BIGINT NOT NULL,
+    request TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    deadline DOUBLE PRECISION NOT NULL,
+    updated DOUBLE PRECISION NOT NULL,
+    allowed BIGINT,
+    option_label TEXT NOT NULL DEFAULT '',
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_via TEXT NOT NULL DEFAULT '',
+    decided_at DOUBLE PRECISION,
+    decision_key TEXT NOT NULL DEFAULT '',
+    comment_text TEXT NOT NULL DEFAULT '',
+    edited_input TEXT,
+    rule_id TEXT NOT NULL DEFAULT '',
+    fence BIGINT NOT NULL DEFAULT 0,
+    lease_until DOUBLE PRECISION,
+    outcome TEXT NOT NULL DEFAULT ''
+)
+"""
+_VOTES = """
+CREATE TABLE votes (
+    approval_id TEXT NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
+    person TEXT NOT NULL,
+    voter TEXT NOT NULL,
+    via TEXT NOT NULL,
+    voted_at DOUBLE PRECISION NOT NULL,
+    option_label TEXT NOT NULL,
+    decision_key TEXT NOT NULL,
+    PRIMARY KEY (approval_id, person)
+)
+"""
+_RULES = """
+CREATE TABLE rules (
+    id TEXT PRIMARY KEY,
+    author TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    expires DOUBLE PRECISION NOT NULL,
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    tool_name TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    working_dir TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    approval_id TEXT NOT NULL,
+    required_scope TEXT NOT NULL,
+    uses BIGINT NOT NULL DEFAULT 0,
+    uses_left BIGINT,
+    last_used DOUBLE PRECISION,
+    revoked_by TEXT NOT NULL DEFAULT '',
+    revoked_at DOUBLE PRECISION,
+    description TEXT NOT NULL DEFAULT ''
+)
+"""
+_TOKENS = """
+CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    expires DOUBLE PRECISION,
+    revoked DOUBLE PRECISION,
+    last_used DOUBLE PRECISION
+)
+"""
+_CODES = """
+CREATE TABLE codes (
+    digest TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    expires DOUBLE PRECISION NOT NULL
+)
+"""
+_LOGINS = """
+CREATE TABLE logins (
+    digest TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    expires DOUBLE PRECISION NOT NULL
+)
+"""
+_SESSIONS = """
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    machine TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    bundle TEXT NOT NULL,
+    working_dir TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    updated DOUBLE PRECISION NOT NULL,
+    turns BIGINT NOT NULL,
+    reply TEXT NOT NULL,
+    error TEXT NOT NULL,
+    parent_id TEXT NOT NULL,
+    hosted BIGINT NOT NULL
+)
+"""
+_TRANSCRIPTS = """
+CREATE TABLE transcripts (
+    session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    messages TEXT NOT NULL
+)
+"""
+_RECORDS = """
+CREATE TABLE records (
+    session_id TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    recorded_at DOUBLE PRECISION NOT NULL,
+    type TEXT NOT NULL,
+    event TEXT NOT NULL,
+    hook TEXT NOT NULL,
+    turn BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session_id, number)
+)
+"""
+_FIGURES = """
+CREATE TABLE hook_figures (
+    hour DOUBLE PRECISION NOT NULL,
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    action TEXT NOT NULL,
+    calls BIGINT NOT NULL,
+    milliseconds DOUBLE PRECISION NOT NULL,
+    slowest DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (hour, hook, event, action)
+)
+"""
+_HEADS = """
+CREATE TABLE heads (
+    log TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    root TEXT NOT NULL,
+    note TEXT NOT NULL,
+    signer TEXT NOT NULL,
+    seen DOUBLE PRECISION NOT NULL,
+    machine TEXT NOT NULL
+)
+"""
+_HEAD_HISTORY = """
+CREATE TABLE head_history (
+    log TEXT NOT NULL REFERENCES heads (log) ON DELETE CASCADE,
+    size BIGINT NOT NULL,
+    root TEXT NOT NULL,
+    note TEXT NOT NULL,
+    seen DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (log, size)
+)
+"""
+_TOTALS = """
+CREATE TABLE hook_totals (
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    action TEXT NOT NULL,
+    first_seen DOUBLE PRECISION NOT NULL DEFAULT 0,
+    calls BIGINT NOT NULL,
+    milliseconds DOUBLE PRECISION NOT NULL,
+    slowest DOUBLE PRECISION NOT NULL,
+    failures BIGINT NOT NULL DEFAULT 0,
+    timeouts BIGINT NOT NULL DEFAULT 0,
+    asked BIGINT NOT NULL DEFAULT 0,
+    allowed BIGINT NOT NULL DEFAULT 0,
+    refused BIGINT NOT NULL DEFAULT 0,
+    expired BIGINT NOT NULL DEFAULT 0,
+    overruled BIGINT NOT NULL DEFAULT 0,
+    injected_tokens BIGINT NOT NULL DEFAULT 0,
+    timed BIGINT NOT NULL DEFAULT 0,
+    within_1 BIGINT NOT NULL DEFAULT 0,
+    within_5 BIGINT NOT NULL DEFAULT 0,
+    within_25 BIGINT NOT NULL DEFAULT 0,
+    within_100 BIGINT NOT NULL DEFAULT 0,
+    within_500 BIGINT NOT NULL DEFAULT 0,
+    within_2500 BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (hook, event, action)
+)
+"""
+_TAKE_TOTALS = """
+INSERT INTO hook_totals (hook, event, action, calls, milliseconds, slowest)
+SELECT hook, event, action, SUM(calls), 0, MAX(slowest) FROM hook_figures
+GROUP BY hook, event, action
+"""
+_NEW_FIGURES = (
+    "failures",
+    "timeouts",
+    "asked",
+    "allowed",
+    "refused",
+    "expired",
+    "overruled",
+    "injected_tokens",
+    "timed",
+    "within_1",
+    "within_5",
+    "within_25",
+    "within_100",
+    "within_500",
+    "within_2500",
+)
+
+STEPS = (
+    Step(
+        1,
+        "approvals, standing rules and access",
+        (
+            _APPROVALS,
+            "CREATE INDEX approvals_by_deadline ON approvals (status, deadline)",
+            "CREATE INDEX approvals_by_time ON approvals (created, id)",
+            "CREATE INDEX approvals_by_call ON approvals (session_id, tool_call_id)",
+            "CREATE INDEX approvals_by_session ON approvals (session_id, status, deadline)",
+            "CREATE INDEX approvals_by_updated ON approvals (updated)",
+            "CREATE INDEX approvals_by_fence ON approvals (fence) WHERE fence > 0",
+            _VOTES,
+            "CREATE TABLE fences (name TEXT PRIMARY KEY, last BIGINT NOT NULL)",
+            "INSERT INTO fences (name, last) VALUES ('claims', 0)",
+            _RULES,
+            "CREATE INDEX rules_by_hook ON rules (hook, tool_name)",
+            _TOKENS,
+            _CODES,
+            _LOGINS,
+        ),
+    ),
+    Step(
+        2,
+        "sessions, their records, statistics, and heads of trails",
+        (
+            _SESSIONS,
+            "CREATE INDEX sessions_by_time ON sessions (created, id)",
+            "CREATE INDEX sessions_by_updated ON sessions (updated)",
+            "CREATE INDEX sessions_by_status ON sessions (status, updated)",
+            _TRANSCRIPTS,
+            _RECORDS,
+            _FIGURES,
+            _HEADS,
+            _HEAD_HISTORY,
+        ),
+    ),
+    Step(
+        3,
+        "whose requests a standing rule is for",
+        ("ALTER TABLE rules ADD COLUMN requester TEXT NOT NULL DEFAULT ''",),
+    ),
+    Step(
+        4,
+        "failures, times and questions of hooks, and their sums over all time",
+        (
+            *(
+                f"ALTER TABLE hook_figures ADD COLUMN {name} BIGINT NOT NULL DEFAULT 0"
+                for name in _NEW_FIGURES
+            ),
+            _TOTALS,
+            _TAKE_TOTALS,
+            "CREATE INDEX hook_totals_by_time ON hook_totals (first_seen, hook, event, action)",
+        ),
+    ),
+    Step(
+        5,
+        "what is known of questions that other programs ask, and denials that were not obeyed",
+        tuple(
+            f"ALTER TABLE {table} ADD COLUMN {name} BIGINT NOT NULL DEFAULT 0"
+            for table in ("hook_figures", "hook_totals")
+            for name in ("handed_over", "not_run", "not_known", "contradicted")
+        ),
+    ),
+    Step(
+        6,
+        "which question a standing rule answers",
+        ("ALTER TABLE rules ADD COLUMN question TEXT NOT NULL DEFAULT ''",),
+    ),
+)

@@ -1,0 +1,195 @@
+"""What hooks answered, hour by hour, and how people answered hooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from amplifier_hooks.approvals.stores.checks.fields import clean_text, read_seconds
+from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.stores.values.hook_figures import HOUR, SUMS, HookFigures, add_up
+from amplifier_hooks.approvals.stores.values.session import (
+    SELF_TEST_HOOK,
+    SELF_TEST_PREFIX,
+    Overruling,
+)
+
+NAME = 400
+MOST = 50_000
+MOST_SERIES = 500
+"""Hooks, events and actions that are told apart over all time; names may be made up."""
+
+_FIGURES = ("milliseconds", "slowest", *(name for name in SUMS if name != "milliseconds"))
+_COLUMNS = {name: "calls" if name == "count" else name for name in _FIGURES}
+
+
+_SUMMED = tuple(column for column in _COLUMNS.values() if column != "slowest")
+
+
+def _write_upsert(table: str, keys: tuple[str, ...], **new: str) -> str:
+    """Add to a row, or begin it; `new` are the columns that only a new one is given."""
+    columns = ", ".join((*keys, *_COLUMNS.values(), *new))
+    values = ", ".join((*(f":{name}" for name in (*keys, *_COLUMNS)), *new.values()))
+    sums = ", ".join(f"{one} = {table}.{one} + excluded.{one}" for one in _SUMMED)
+    return (
+        f"INSERT INTO {table} ({columns}) VALUES ({values}) "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sums}, slowest = CASE WHEN "
+        f"excluded.slowest > {table}.slowest THEN excluded.slowest ELSE {table}.slowest END"
+    )
+
+
+_ADD = _write_upsert("hook_figures", ("hour", "hook", "event", "action"))
+_ADD_TOTAL = _write_upsert("hook_totals", ("hook", "event", "action"), first_seen="unix_now()")
+# The newest first: if there are more than can be given, the oldest are left out.
+_READ = f"""
+SELECT CAST(hour AS BIGINT) - CAST(hour AS BIGINT) % CAST(:size AS BIGINT) AS hour,
+    hook, event, action, MAX(slowest) AS slowest,
+    {", ".join(f"SUM({one}) AS {one}" for one in _SUMMED)}
+FROM hook_figures WHERE hour >= :since AND (:hook = '' OR hook = :hook)
+GROUP BY 1, hook, event, action ORDER BY 1 DESC, hook DESC, event DESC, action DESC LIMIT :most
+"""
+_REMOVE = """
+DELETE FROM hook_figures
+WHERE hour = (SELECT MIN(hour) FROM hook_figures) AND hour <= unix_now() - :age - 3600
+RETURNING hook
+"""
+_TOTALS = """
+SELECT 0.0 AS hour, hook_totals.* FROM hook_totals ORDER BY first_seen, hook, event, action
+LIMIT :most
+"""
+_ALL = f"""
+SELECT 0.0 AS hour, '' AS hook, '' AS event, '' AS action, COALESCE(MAX(slowest), 0) AS slowest,
+    {", ".join(f"COALESCE(SUM({one}), 0) AS {one}" for one in _SUMMED)}
+FROM hook_totals
+"""
+_STATES = """
+SELECT status, count(*) AS number FROM {table} GROUP BY status ORDER BY status
+"""
+_OVERRULINGS = """
+SELECT hook, count(*) AS asked,
+    sum(CASE WHEN allowed = 1 THEN 1 ELSE 0 END) AS allowed,
+    sum(CASE WHEN allowed = 0 THEN 1 ELSE 0 END) AS denied,
+    sum(CASE WHEN status = 'expired' THEN 1 ELSE 0 END) AS expired
+FROM approvals WHERE created >= :since AND NOT (hook = :check AND session_id LIKE :checks)
+GROUP BY hook ORDER BY hook
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureBuckets:
+    """Figures, the oldest first; all there are since `complete_since`."""
+
+    figures: list[HookFigures]
+    complete_since: float
+
+
+class Statistics:
+    """Figures about hooks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def read(self, since: float, hook: str = "") -> list[HookFigures]:
+        """The figures of all hours that begin at that time or later; of one hook, if named."""
+        return (await self.read_buckets(since, hook)).figures
+
+    async def read_buckets(self, since: float, hook: str = "", hours: int = 1) -> FigureBuckets:
+        """The same, added up for so many hours each; `hour` is when they begin."""
+        begin = _read_since(since)
+        size = int(hours * HOUR)
+        rows = await self._engine.read(
+            lambda transaction: transaction.run(
+                _READ, since=begin, hook=hook, size=size, most=MOST + 1
+            )
+        )
+        if len(rows) <= MOST:
+            return FigureBuckets([_read(row) for row in reversed(rows)], begin)
+        # Of the oldest bucket some is missing, so it is not given as if it were whole.
+        oldest = rows[-1]["hour"]
+        kept = [row for row in rows if row["hour"] > oldest]
+        return FigureBuckets([_read(row) for row in reversed(kept)], float(oldest + size))
+
+    async def remove_older(self, seconds: float) -> int:
+        """Remove the figures of hours longer ago; sums of all time stay. Returns how many."""
+        age = read_seconds("age", seconds, 100 * 366 * 24 * 3600.0)
+        removed = 0
+        while portion := await self._engine.write(
+            lambda transaction: len(transaction.run(_REMOVE, age=age))
+        ):
+            removed += portion
+        return removed
+
+    async def sum_up(self, most: int = MOST_SERIES) -> tuple[list[HookFigures], HookFigures]:
+        """The figures of all time, and what the hooks, events and actions beyond `most` add.
+
+        Those that came first are told apart, so that no sum ever becomes less.
+        """
+        rows, (everything,) = await self._engine.read(
+            lambda transaction: (transaction.run(_TOTALS, most=most), transaction.run(_ALL))
+        )
+        found, rest = [_read(row) for row in rows], _read(everything)
+        for one in found:
+            for name in SUMS:
+                setattr(rest, name, getattr(rest, name) - getattr(one, name))
+        return found, rest
+
+    async def count_states(self) -> dict[str, dict[str, int]]:
+        """How many approvals and sessions there are in each state."""
+        tables = ("approvals", "sessions")
+        found = await self._engine.read(
+            lambda transaction: [transaction.run(_STATES.format(table=table)) for table in tables]
+        )
+        return {
+            table: {row["status"]: int(row["number"]) for row in rows}
+            for table, rows in zip(tables, found, strict=True)
+        }
+
+    async def overrulings(self, since: float) -> list[Overruling]:
+        """How people answered what each hook has asked since then."""
+        begin = _read_since(since)
+        # Nobody is meant to answer what a check of ours asks itself.
+        tests = {"check": SELF_TEST_HOOK, "checks": f"%-{SELF_TEST_PREFIX}%"}
+        rows = await self._engine.read(
+            lambda transaction: transaction.run(_OVERRULINGS, since=begin, **tests)
+        )
+        return [
+            Overruling(
+                hook=row["hook"],
+                asked=int(row["asked"]),
+                allowed=int(row["allowed"]),
+                denied=int(row["denied"]),
+                expired=int(row["expired"]),
+            )
+            for row in rows
+        ]
+
+
+def add_figures(transaction: Transaction, every: Iterable[HookFigures]) -> None:
+    """Count what records told of hooks."""
+    for one in add_up(every):
+        values = {name: getattr(one, name) for name in _COLUMNS}
+        names = ("hook", "event", "action")
+        values |= {name: clean_text(getattr(one, name), NAME) for name in names}
+        transaction.run(_ADD, hour=one.hour, **values)
+        transaction.run(_ADD_TOTAL, **values)
+
+
+def _read(row: Row) -> HookFigures:
+    figures = {name: row[column] for name, column in _COLUMNS.items()}
+    for name in figures:
+        figures[name] = (float if name in ("milliseconds", "slowest") else int)(figures[name])
+    return HookFigures(
+        hour=float(row["hour"]),
+        hook=row["hook"],
+        event=row["event"],
+        action=row["action"],
+        **figures,
+    )
+
+
+def _read_since(since: float) -> float:
+    if not isinstance(since, int | float) or not math.isfinite(since):
+        raise BadRequest(f"Since when? Give seconds since 1970, not {since!r}")
+    return float(since)

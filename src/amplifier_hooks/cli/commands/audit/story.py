@@ -1,0 +1,317 @@
+"""What happened, told from the records of a trail: a line for each thing that people care about.
+
+Records come in pairs and say things twice, as an auditor wants it. A story says them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from amplifier_hooks.cli.commands.audit.record_text import (
+    read_line,
+    read_map,
+    read_name,
+    read_result,
+    read_text,
+    read_time,
+)
+from amplifier_hooks.cli.commands.audit.story_lines import (
+    Body,
+    describe_alone,
+    describe_as_on_screen,
+    describe_denial,
+    describe_failure,
+    describe_handover,
+    describe_modification,
+    describe_outcome,
+    describe_unheeded,
+    format_milliseconds,
+    get_message,
+    name_subject,
+    summarize_input,
+)
+from amplifier_hooks.cli.display.narration import join_blocks
+from amplifier_hooks.cli.text.fragments import Line
+
+if TYPE_CHECKING:
+    from amplifier_audit import Record
+
+Key = tuple[str, str]
+
+_MOST_CALLS = 64
+"""Calls that are kept in mind until they end; a trail may lack the end of any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened."""
+
+    time: datetime | None
+    line: Line
+
+
+class Story:
+    """Takes every record of a trail, in order, and says what each is worth."""
+
+    def __init__(self) -> None:
+        self._tells_events = True
+        self._place = ""
+        self._has_failures = False
+        self._agents: dict[str, str] = {}
+        self._calls: dict[Key, str] = {}
+        self._writing: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        self._failures: set[tuple[str, str, str]] = set()
+        self._denied: set[str] = set()
+
+    def tell(self, record: Record) -> list[Entry]:
+        """The lines that a record is worth, which may be none."""
+        who = self.name_agent(record)
+        prefix: Line = (("tool", f"{who}: "),) if who else ()
+        time = read_time(record)
+        return [Entry(time, (*prefix, *line)) for line in self._describe(record)]
+
+    def name_agent(self, record: Record) -> str:
+        """Which sub-agent a record is about; empty for the session itself."""
+        return self._agents.get(_get_session(record), "")
+
+    def _describe(self, record: Record) -> Iterator[Line]:
+        describe = _TYPES.get(record["type"])
+        if describe is not None:
+            yield from describe(self, record)
+        elif (line := describe_alone(record)) is not None:
+            yield line
+
+    # The session
+
+    def _open(self, record: Record) -> Iterator[Line]:
+        # With decisions alone, calls are told from what their tools did and not from events.
+        self._tells_events = record["body"].get("level") != "decisions"
+        yield from ()
+
+    def _note_place(self, record: Record) -> Iterator[Line]:
+        body = record["body"]
+        folder, file = read_name(body.get("folder")), read_name(body.get("file") or "")
+        bundle = f" with {file.removeprefix(f'{folder}/')}" if body.get("file") else ""
+        self._place = f" in {folder}{bundle}"
+        self._has_failures = True
+        yield from ()
+
+    def _begin(self, record: Record) -> Iterator[Line]:
+        if record["body"].get("parent"):
+            self._agents.setdefault(_get_session(record), "sub-agent")
+        else:
+            word = "resumed" if record["body"].get("resumed") is True else "started"
+            yield (("dim", f"· session {word}{self._place}"),)
+            if record["body"].get("shadow") is True:
+                yield (("warn", "! shadow mode: hooks were evaluated, and none had an effect"),)
+
+    def _end(self, record: Record) -> Iterator[Line]:
+        if not self.name_agent(record) and (line := describe_alone(record)) is not None:
+            yield line
+
+    # Hooks
+
+    def _fail(self, record: Record) -> Iterator[Line]:
+        about = (_get_session(record), read_text(record["event"]), read_text(record["hook"]))
+        self._has_failures = True
+        if about not in self._failures:
+            yield describe_failure(record["hook"], record["event"], record["body"])
+        self._failures.discard(about)
+
+    def _tell_failure(self, record: Record, answer: Body) -> Iterator[Line]:
+        """A failure in an answer, if there is no record of its own: older trails have none."""
+        hook = answer.get("hook")
+        if not self._has_failures:
+            self._failures.add((_get_session(record), read_text(record["event"]), read_text(hook)))
+            yield describe_failure(hook, record["event"], answer)
+
+    def _resolve(self, record: Record) -> Iterator[Line]:
+        """What the hooks answered; questions and what is told to the agent have own records."""
+        from amplifier_audit.reader.queries import list_answers
+
+        for answer in list_answers(record):
+            hook, action = answer.get("hook"), answer.get("action")
+            if answer.get("unheeded") is True:
+                yield describe_unheeded(hook, action)
+            elif answer.get("error") is not None:
+                yield from self._tell_failure(record, answer)
+            elif action == "deny":
+                yield describe_denial(hook, record["event"], answer.get("reason"))
+            elif action == "modify":
+                yield describe_modification(hook, record["event"])
+            if action == "deny" and answer.get("unheeded") is not True:
+                self._denied.add(_get_session(record))
+
+    def _refuse(self, record: Record) -> Iterator[Line]:
+        if record["body"].get("allowed") is not True:
+            self._denied.add(_get_session(record))
+        if (line := describe_alone(record)) is not None:
+            yield line
+
+    def _hand_over(self, record: Record) -> Iterator[Line]:
+        # Several may be asked at once, so each line names its call.
+        if record["body"].get("again") is not True:
+            yield describe_handover(record, self._find_about(record))
+
+    def _learn(self, record: Record) -> Iterator[Line]:
+        yield describe_outcome(record, self._find_about(record))
+
+    def _find_about(self, record: Record) -> str:
+        return self._calls.get(_get_key(record, record["body"].get("id")), "")
+
+    # Events
+
+    def _dispatch(self, record: Record) -> Iterator[Line]:
+        event, data = read_text(record["event"]), read_map(record["body"].get("data"))
+        describe = _EVENTS.get(event)
+        if "$commitment" in data:
+            yield from self._keep_apart(event, data)
+        elif describe is not None and record["body"].get("judged_again") is not True:
+            yield from describe(self, record, data)
+        else:
+            yield from describe_as_on_screen(event, data)
+        yield from self._resolve(record)
+
+    def _keep_apart(self, event: str, data: Body) -> Iterator[Line]:
+        """Calls are told from what their tools did; of the rest, only that there was a prompt."""
+        self._tells_events = False
+        if event == "prompt:submit":
+            yield ("prompt", "› "), ("dim", read_text(data))
+
+    def _prompt(self, record: Record, data: Body) -> Iterator[Line]:
+        self._denied.discard(_get_session(record))
+        yield ("prompt", "› "), ("title", read_line(data.get("prompt")))
+
+    def _call(self, record: Record, data: Body) -> Iterator[Line]:
+        self._denied.discard(_get_session(record))
+        name, about = read_name(data.get("tool_name")), summarize_input(data.get("tool_input"))
+        self._calls[_get_key(record, data.get("tool_call_id"))] = about
+        if len(self._calls) > _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
+        yield ("tool", f"● {name}"), ("", f"  {about}" if about else "")
+
+    def _return(self, record: Record, data: Body) -> Iterator[Line]:
+        result = read_map(data.get("tool_result"))
+        took = format_milliseconds(data.get("duration_ms"))
+        name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
+        if data.get("success") is False:
+            error = result.get("error") or result.get("output")
+            yield ("bad", f"✗ {name}  "), ("", read_line(get_message(error)))
+            return
+        output = result["output"] if "output" in result else data.get("tool_result")
+        text = read_line(read_result(output))
+        yield ("good", f"✓ {name}"), ("", f"  {text}" if text else ""), ("dim", f"  {took}")
+
+    def _raise(self, record: Record, data: Body) -> Iterator[Line]:
+        name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
+        yield ("bad", f"✗ {name}  "), ("", read_line(get_message(data.get("error"))))
+
+    def _name_call(self, record: Record, tool: Any, call: Any) -> str:
+        """The tool; with its input where others run at the same time."""
+        several = sum(key[0] == _get_session(record) for key in self._calls) > 1
+        about = self._calls.pop(_get_key(record, call), "")
+        return f"{read_name(tool)} {about}" if several and about else read_name(tool)
+
+    def _forget_calls(self, record: Record, data: Body) -> Iterator[Line]:
+        """A model is asked again when all calls have ended, the denied ones too."""
+        session = _get_session(record)
+        self._calls = {key: about for key, about in self._calls.items() if key[0] != session}
+        yield from ()
+
+    def _violate(self, record: Record, data: Body) -> Iterator[Line]:
+        """A denial that nothing else has told of."""
+        session = _get_session(record)
+        if session not in self._denied:
+            yield describe_denial(data.get("hook"), data.get("event"), data.get("reason"))
+        self._denied.discard(session)
+
+    def _write(self, record: Record, data: Body) -> Iterator[Line]:
+        session = _get_session(record)
+        self._writing[session] = self._writing.get(session, "") + read_text(data.get("delta"))
+        yield from ()
+
+    def _finish_text(self, record: Record, data: Body) -> Iterator[Line]:
+        if text := self._writing.pop(_get_session(record), "").strip():
+            self._written[_get_session(record)] = text
+            yield ("note", "‹ "), ("", read_line(text))
+
+    def _conclude(self, record: Record, data: Body) -> Iterator[Line]:
+        self._writing.pop(_get_session(record), None)  # of a reply that was interrupted
+        content = read_map(data.get("final_message")).get("content")
+        text = (join_blocks(content) or read_text(content)).strip()
+        if text and text != self._written.pop(_get_session(record), ""):
+            yield ("note", "‹ "), ("", read_line(text))
+        if data.get("status") not in (None, "success"):
+            yield (("warn", f"! the turn ended early: {read_name(data.get('status'))}"),)
+
+    def _stop(self, record: Record, data: Body) -> Iterator[Line]:
+        yield (("warn", f"! stop requested{', at once' * (data.get('immediate') is True)}"),)
+
+    def _fork(self, record: Record, data: Body) -> Iterator[Line]:
+        self._agents[read_text(data.get("child_id"))] = read_name(data.get("agent_name"))
+        yield from ()
+
+    def _break(self, record: Record, data: Body) -> Iterator[Line]:
+        text = read_line(get_message(data.get("error")))
+        yield ("bad", f"✗ {name_subject(record['event'])}: "), ("", text)
+
+    # Tools, where events are not recorded
+
+    def _start_tool(self, record: Record) -> Iterator[Line]:
+        if not self._tells_events:
+            yield (("tool", f"● {read_name(record['body'].get('tool'))}"),)
+
+    def _finish_tool(self, record: Record) -> Iterator[Line]:
+        body = record["body"]
+        name, took = read_name(body.get("tool")), format_milliseconds(body.get("ms"))
+        if body.get("outcome") == "unknown":
+            yield (("warn", f"! {name}: how it ended is not known"),)
+        elif body.get("outcome") == "cancelled":
+            yield (("warn", f"✗ {name} was stopped"),)
+        elif not self._tells_events:
+            good = body.get("outcome") == "returned" and body.get("success") is not False
+            style, sign = ("good", "✓") if good else ("bad", "✗")
+            yield (style, f"{sign} {name}"), ("dim", f"  {took}")
+
+
+def _get_session(record: Record) -> str:
+    return read_text(record["session"])
+
+
+def _get_key(record: Record, call: Any) -> Key:
+    return _get_session(record), read_text(call)
+
+
+_TYPES: dict[str, Callable[[Story, Record], Iterator[Line]]] = {
+    "log_opened": Story._open,
+    "bundle_loaded": Story._note_place,
+    "session_started": Story._begin,
+    "session_ended": Story._end,
+    "dispatch": Story._dispatch,
+    "action_resolved": Story._resolve,
+    "hook_failed": Story._fail,
+    "approval_handed_over": Story._hand_over,
+    "approval_outcome": Story._learn,
+    "approval_decided": Story._refuse,
+    "approval_expired": Story._refuse,
+    "tool_started": Story._start_tool,
+    "tool_finished": Story._finish_tool,
+}
+_EVENTS: dict[str, Callable[[Story, Record, Body], Iterator[Line]]] = {
+    "prompt:submit": Story._prompt,
+    "provider:request": Story._forget_calls,
+    "tool:pre": Story._call,
+    "tool:post": Story._return,
+    "tool:error": Story._raise,
+    "policy:violation": Story._violate,
+    "content_block:delta": Story._write,
+    "content_block:end": Story._finish_text,
+    "orchestrator:complete": Story._conclude,
+    "cancel:requested": Story._stop,
+    "session:fork": Story._fork,
+    "error:orchestration": Story._break,
+}

@@ -1,0 +1,102 @@
+"""The session of the demonstration: its bundle, its approvals, its display."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from amplifier_audit import AuditError, create_key
+from amplifier_core.approval import AnyApprovalSystem
+from amplifier_hooks import Bundle, load_bundle, open_session
+from amplifier_hooks.agent.session.elsewhere import Elsewhere
+from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
+from amplifier_hooks.cli.commands.demo.fixed_approval import Answer, FixedApproval
+from amplifier_hooks.cli.commands.demo.report import find_ruff
+from amplifier_hooks.cli.commands.demo.story import PROMPT, make_bundle
+from amplifier_hooks.cli.display.display import Display, choose_mode, make_display
+from amplifier_hooks.cli.display.observer import observe
+
+LIVE_PAUSE = 0.03
+"""Seconds between two words where a person looks on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides: an approval system at the terminal, or people elsewhere. Neither: nobody."""
+
+    make_system: Callable[[Display], AnyApprovalSystem] | None = None
+    elsewhere: Elsewhere | None = None
+
+
+async def run_session(folder: Path, timeout: float, decider: Decider) -> str:
+    """Run it to its end; returns its id."""
+    mode = choose_mode(as_json=False)
+    display = make_display(mode)
+    project = folder / "project"
+    pause = LIVE_PAUSE if mode == "live" else 0.0
+    bundle = await asyncio.to_thread(_write_bundle, folder, pause, timeout)
+    session = await open_session(
+        bundle,
+        approval_system=decider.make_system(display) if decider.make_system else None,
+        elsewhere=decider.elsewhere,
+        display_system=display,
+        working_dir=project,
+        hot_reload=False,
+    )
+    async with session:
+        observe(session.coordinator.hooks, display, session.coordinator.scrub)
+        display.start()
+        try:
+            await session.execute(PROMPT)
+        finally:
+            display.stop()
+        await asyncio.to_thread(_write_transcript, folder, await session.state())
+    return session.session_id
+
+
+def choose_approval(answer: Answer | None, project: Path, *, asks: bool) -> Decider:
+    """The answer that was given on the command line, or the person at the terminal."""
+    if answer is not None:
+        return Decider(lambda display: FixedApproval(answer))
+    if not asks:
+        return Decider()
+    running = asyncio.current_task()
+
+    def stop() -> None:
+        if running is not None:
+            running.cancel()
+
+    return Decider(
+        lambda display: TerminalApproval(base=project, display=display, on_interrupt=stop)
+    )
+
+
+def _write_bundle(folder: Path, pause: float, timeout: float) -> Bundle:
+    """Written to a file and loaded, as any bundle is."""
+    (folder / "outside").mkdir(exist_ok=True)
+    document = make_bundle(
+        folder, pause=pause, key=_make_key(folder), seconds=timeout, lint=find_ruff() is not None
+    )
+    path = folder / "amplifier.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    return load_bundle(path, user=False, defaults=False)
+
+
+def _make_key(folder: Path) -> Path | None:
+    """A signing key of its own; without the extra the trail is unsigned, and the report says so."""
+    path = folder / "outside" / "audit.key"
+    try:
+        create_key(path)
+    except AuditError:
+        return None
+    return path
+
+
+def _write_transcript(folder: Path, state: dict[str, Any]) -> None:
+    (folder / "transcript.json").write_text(json.dumps(state, default=str), encoding="utf-8")

@@ -1,0 +1,163 @@
+"""Installing a guard and removing it: what is asked before, and what is said afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amplifier_hooks.cli import exit_codes
+from amplifier_hooks.cli.commands.guard.claude_version import check_version
+from amplifier_hooks.cli.commands.guard.trusting import require_trust
+from amplifier_hooks.cli.person import refuse_agents
+from amplifier_hooks.cli.text.escape import escape
+from amplifier_hooks.cli.text.output import print_line, print_wrapped
+from amplifier_hooks.coding_agents.installing.agents import AGENTS
+from amplifier_hooks.coding_agents.installing.guard import Outcome, Wish, put_up, take_down
+from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
+from amplifier_hooks.coding_agents.installing.places import find_root, list_scopes
+from amplifier_hooks.coding_agents.installing.versions import explain_version
+
+if TYPE_CHECKING:
+    from amplifier_hooks.coding_agents.installing.bundle_state import BundleState
+    from amplifier_hooks.coding_agents.installing.places import Scope
+
+_WHERE = {
+    "project": "in this project",
+    "user": "in every folder",
+    "system": "for every user of this machine",
+}
+
+
+def install_guard(target: Target, wish: Wish, *, as_json: bool) -> int:
+    """Have the bundle trusted, install the guard, and say what a person must know about it.
+
+    A guard for every user is not put up for a folder, so there is nothing to trust.
+    """
+    refuse_agents()
+    doubt = check_version() if wish.http else ""
+    state = None if target.scope == "system" else require_trust(wish.bundle, target.root)
+    outcome = put_up(target, wish)
+    notes = [*_list_notes(target, outcome, http=wish.http), *filter(None, [doubt])]
+    if as_json:
+        click.echo(json.dumps(_to_plain(target, outcome, state, notes), indent=2))
+    else:
+        _print_installed(target, outcome, state, notes)
+    return _choose_code(outcome)
+
+
+def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
+    """Take the guard out of the settings that it is in."""
+    refuse_agents()
+    target = _find_installed(name, scope)
+    outcome = take_down(target)
+    if as_json:
+        plain = {"agent": name, "scope": target.scope, "file": str(outcome.change.path)}
+        plain |= {"change": outcome.change.kind, "problem": outcome.untrusted}
+        click.echo(json.dumps(plain, indent=2))
+        return _choose_code(outcome)
+    title, path = AGENTS[name].title, escape(str(outcome.change.path))
+    if outcome.untrusted:
+        print_wrapped(0, ("bad", "✗ "), escape(outcome.untrusted))
+    if outcome.change.kind == "absent":
+        print_line(f"There is no guard of ours in {path}.")
+    else:
+        print_line(("good", "✓ "), f"{title} is no longer guarded by {path}")
+    return _choose_code(outcome)
+
+
+def _choose_code(outcome: Outcome) -> int:
+    return exit_codes.FAILED if outcome.untrusted else exit_codes.DONE
+
+
+def _find_installed(name: str, scope: Scope | None) -> Target:
+    """Where the guard is; the one that is named, or the only one."""
+    root, has_bundle = find_root(Path.cwd())
+    scopes: tuple[Scope, ...] = (scope,) if scope else ("project", "user")
+    found = [one for one in scopes if list_ours(Target(name, one, root))]
+    for_all = scope is None and "system" in list_scopes(name)
+    if not found and for_all and list_ours(Target(name, "system", root)):
+        raise click.UsageError("The guard is there for every user; root removes it with --system")
+    if len(found) > 1:
+        raise click.UsageError(
+            "The guard is installed for you and for this project; add --user or --project"
+        )
+    default: Scope = scope or ("project" if has_bundle else "user")
+    return Target(name, found[0] if found else default, root)
+
+
+def _list_notes(target: Target, outcome: Outcome, *, http: bool) -> Iterator[str]:
+    from amplifier_hooks.coding_agents.installing.status import read_notes
+
+    title = AGENTS[target.agent].title
+    if outcome.change.kind != "unchanged":
+        yield f"Start {title} anew: sessions that are open may not know the guard."
+    if why := explain_version(target.agent, title, outcome.version):
+        yield why
+    yield from read_notes(target.agent, target.root)
+    if target.scope == "project" and is_shared(outcome.change.path):
+        yield (
+            f"{outcome.change.path} holds paths of this machine: keep it out of version control, "
+            "or use --user."
+        )
+    if http:
+        yield "With HTTP_PROXY set, NO_PROXY must name 127.0.0.1, or everything is denied."
+
+
+def is_shared(path: Path) -> bool:
+    """Whether git would take the file into the repository."""
+    try:
+        done = subprocess.run(
+            ["git", "check-ignore", "-q", path],
+            cwd=path.parent,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 1
+
+
+def _print_installed(
+    target: Target, outcome: Outcome, state: BundleState | None, notes: list[str]
+) -> None:
+    kind, title = outcome.change.kind, AGENTS[target.agent].title
+    where = _WHERE[target.scope]
+    done = {"unchanged": "was guarded already", "updated": "is guarded with these options now"}
+    print_line(("good", "✓ "), f"{title} {done.get(kind, 'is guarded now')}, {where}")
+    rows = [("file", str(outcome.change.path)), ("events", str(len(outcome.events)))]
+    rows += [("version", outcome.version)] if outcome.version else []
+    rows.append(("bundle", _describe_bundle(state)))
+    for name, value in rows:
+        print_line(("dim", f"  {name:<8}"), escape(value))
+    if outcome.untrusted:
+        print_wrapped(0, ("bad", "✗ "), escape(outcome.untrusted))
+    for note in notes:
+        print_wrapped(0, ("dim", "! "), escape(note))
+
+
+def _describe_bundle(state: BundleState | None) -> str:
+    if state is None:
+        return "that of the folder, else that of the user, else the packaged one"
+    return ", ".join(state.sources) or "the packaged one"
+
+
+def _to_plain(
+    target: Target, outcome: Outcome, state: BundleState | None, notes: list[str]
+) -> dict[str, Any]:
+    return {
+        "agent": target.agent,
+        "scope": target.scope,
+        "file": str(outcome.change.path),
+        "change": outcome.change.kind,
+        "events": list(outcome.events),
+        "version": outcome.version,
+        "bundle": None if state is None else state.sources,
+        "problem": outcome.untrusted,
+        "notes": notes,
+    }

@@ -1,0 +1,90 @@
+"""The options of the modules that come along, as JSON schemas."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from pydantic import BaseModel
+
+from amplifier_core.loader import DISTRIBUTION, ModuleLoader
+from amplifier_hooks.agent.bundles.rule import Schema, allow_substitution
+
+_SCALARS = frozenset({"integer", "number", "boolean"})
+
+# What modules turn into their options before pydantic sees it, so that its schemas lack it.
+SHORT_FORMS: dict[str, Schema] = {
+    "hooks-linter-feedback.Linter": {"type": "string"},
+    "provider-scripted.Failure": {"type": "string"},
+    "provider-scripted.Usage": {"type": "object"},
+    "loop-basic.options.max_turns": {"const": -1},
+    "loop-streaming.options.max_turns": {"const": -1},
+}
+
+
+def find_modules() -> dict[str, EntryPoint]:
+    """Our own modules, by id."""
+    known = ModuleLoader().known()
+    return {
+        name: entry
+        for name, entry in sorted(known.items())
+        if entry.dist is not None and entry.dist.name == DISTRIBUTION
+    }
+
+
+def find_options(entry: EntryPoint) -> type[BaseModel]:
+    """The model that a module reads its options with: `Config`, or one whose name ends so."""
+    names = _get_namespace(entry.load())
+    models = {
+        name: value
+        for name, value in names.items()
+        if name.endswith("Config") and isinstance(value, type) and issubclass(value, BaseModel)
+    }
+    return models.get("Config") or max(models.values(), key=lambda model: len(model.__mro__))
+
+
+def write_options(entry: EntryPoint) -> tuple[Schema, dict[str, Schema]]:
+    """The schema of a module's options, and the definitions that it refers to."""
+    template = f"#/$defs/{entry.name}.{{model}}"
+    schema = find_options(entry).model_json_schema(ref_template=template)
+    definitions = {
+        name: _add_short_form(name, relax(one))
+        for name, one in ((f"{entry.name}.{key}", one) for key, one in _pop_definitions(schema))
+    }
+    schema = relax(schema)
+    for name, option in schema["properties"].items():
+        schema["properties"][name] = _add_short_form(f"{entry.name}.options.{name}", option)
+    synonyms: dict[str, str] = _get_namespace(entry.load()).get("SYNONYMS", {})
+    for other, own in synonyms.items():
+        schema["properties"][other] = {"description": f"Another name for {own}."}
+    return {**schema, "additionalProperties": False}, definitions
+
+
+def _pop_definitions(schema: Schema) -> list[tuple[str, Schema]]:
+    return list(schema.pop("$defs", {}).items())
+
+
+def _add_short_form(name: str, schema: Schema) -> Schema:
+    return {"anyOf": [schema, SHORT_FORMS[name]]} if name in SHORT_FORMS else schema
+
+
+def _get_namespace(mount: Callable[..., Any]) -> dict[str, Any]:
+    return vars(sys.modules[mount.__module__])
+
+
+def relax(schema: Any) -> Any:
+    """The same schema, where each value that is no text may also be a substitution."""
+    if isinstance(schema, list):
+        return [relax(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: relax(value) for key, value in schema.items() if key != "default"}
+    inner |= {"default": schema["default"]} if "default" in schema else {}
+    if "prefixItems" in inner:  # as the older dialect has it, which editors read
+        inner["items"] = inner.pop("prefixItems")
+    if isinstance(schema.get("type"), str) and (schema["type"] in _SCALARS or "enum" in schema):
+        described = {key: inner.pop(key) for key in ("title", "default") if key in inner}
+        return {**described, **allow_substitution(inner)}
+    return inner

@@ -1,0 +1,34 @@
+"""python -m amplifier_hooks.coding_agents FOLDER: the resident process of the guests."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from amplifier_hooks.coding_agents.daemon.request import Judge
+from amplifier_hooks.coding_agents.daemon.running import run_resident
+
+
+def main(argv: list[str]) -> int:
+    """Run it until nobody needs it."""
+    if len(argv) != 1 or not Path(argv[0]).is_absolute():
+        sys.stderr.write("usage: python -m amplifier_hooks.coding_agents FOLDER (a full path)\n")
+        return 2
+    folder = Path(argv[0])
+    return run_resident(folder, partial(_create_judge, folder))
+
+
+def _create_judge(folder: Path) -> Judge:
+    from amplifier_hooks.coding_agents.self_test.hook import add_check_hook
+    from amplifier_hooks.coding_agents.self_test.ticket import find_ticket
+    from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+
+    return GuestJudge(
+        equip=partial(add_check_hook, folder),
+        is_self_test=lambda session_id: find_ticket(folder, session_id) is not None,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""The desk: each request gets its answer in time, whatever the judge does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from amplifier_core.utils import describe_error
+from amplifier_hooks.coding_agents.daemon.lifetime import Lifetime
+from amplifier_hooks.coding_agents.daemon.request import Judge, Request, Response
+
+logger = logging.getLogger(__name__)
+
+_EARLIER = 1.0
+_AFTER_LEAVING = 5.0
+_SHORT = 2.0
+_SHORT_PART = 0.8
+
+
+class Interrupted(Exception):
+    """The process ends before this is judged; the next one must be asked."""
+
+
+class Desk:
+    """Hands requests to the judge, with a deadline, and keeps the work that is under way."""
+
+    def __init__(self, judge: Judge, lifetime: Lifetime) -> None:
+        self.judge = judge
+        self.lifetime = lifetime
+        self._work: set[asyncio.Task[Response]] = set()
+        self._interrupted = False
+
+    async def answer(
+        self, request: Request, since: float, gone: asyncio.Event | None = None
+    ) -> Response:
+        """The judge's answer, or one that says why there is none; Interrupted if the process ends.
+
+        `since` is the monotonic time from which the client counts its seconds. When it has `gone`,
+        hooks that are at work come to their end, but nobody waits for a person any more.
+        """
+        if self._interrupted:
+            raise Interrupted
+        with self.lifetime.hold():
+            task = asyncio.create_task(self._judge(request))
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+            limit = since + _get_limit(request.seconds) - time.monotonic()
+            await _wait(task, max(limit, 0), gone or asyncio.Event())
+            if not task.done():
+                task.cancel()
+                return _refuse(f"no hook answered within {request.seconds:g} seconds")
+            if task.cancelled():
+                if self._interrupted:
+                    raise Interrupted
+                return _refuse("the judgement was cancelled")
+            return task.result()
+
+    def count_open(self) -> int:
+        """How many requests are being judged."""
+        return len(self._work)
+
+    async def finish(self, grace: float) -> None:
+        """Wait for what is under way, and interrupt it after `grace` seconds."""
+        if self._work:
+            await asyncio.wait(set(self._work), timeout=grace)
+        self._interrupted = True
+        left = set(self._work)
+        for task in left:
+            task.cancel()
+        if left:
+            logger.warning("The process ends before %d requests were judged", len(left))
+            await asyncio.wait(left, timeout=grace)
+
+    async def _judge(self, request: Request) -> Response:
+        try:
+            response = await self.judge.answer(request)
+        except Exception as failure:
+            logger.exception("%s %s was not judged", request.agent, request.event)
+            return _refuse(describe_error(failure))
+        if 0 <= response.code <= 255:
+            return response
+        return _refuse(f"the judge answered with the exit code {response.code}")
+
+
+async def _wait(task: asyncio.Task[Response], limit: float, gone: asyncio.Event) -> None:
+    """Until it is done, its time is over, or the client has gone for a while."""
+    leaving = asyncio.create_task(gone.wait())
+    try:
+        await asyncio.wait({task, leaving}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done() and gone.is_set():
+            await asyncio.wait({task}, timeout=min(limit, _AFTER_LEAVING))
+    finally:
+        leaving.cancel()
+
+
+def _get_limit(seconds: float) -> float:
+    """When to answer, so that the answer arrives before the client gives up."""
+    return seconds * _SHORT_PART if seconds <= _SHORT else seconds - _EARLIER
+
+
+def _refuse(why: str) -> Response:
+    text = " ".join(f"amplifier: this was not judged: {why}".split())
+    return Response(2, b"", text.encode(errors="replace") + b"\n")

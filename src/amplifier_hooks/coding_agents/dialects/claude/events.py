@@ -1,0 +1,270 @@
+"""Every event of Claude Code but WorktreeCreate, whose hook would have to make the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amplifier_core import events
+from amplifier_hooks.coding_agents.dialects.call import Call
+from amplifier_hooks.coding_agents.dialects.claude.common import drop_common
+from amplifier_hooks.coding_agents.dialects.claude.tools import TOOL_EVENTS
+from amplifier_hooks.coding_agents.dialects.dialect import NativeEvent, Occasion
+from amplifier_hooks.coding_agents.dialects.fields import get_text, require_text
+
+_END_REASONS = {"user_exit": "prompt_input_exit"}
+_END_REASONS_OF_OURS = {"prompt_input_exit": "user_exit", "logout": "user_exit"}
+_SOURCES = {"startup": "startup", "resume": "resume", "fork": "resume", "compact": "compact"}
+_NOTIFICATIONS = {"approval_required": "permission_prompt", "awaiting_input": "idle_prompt"}
+_NOTIFICATIONS_OF_OURS = {theirs: ours for ours, theirs in _NOTIFICATIONS.items()}
+_NO_STATS = {"total_messages": 0, "tool_invocations": 0, "total_tokens": 0, "hook_failures": 0}
+
+
+# Sessions
+
+
+def _build_session_start(call: Call) -> dict[str, Any]:
+    """Why it starts."""
+    return {"source": call.data.get("source", "startup")}
+
+
+def _read_session_start(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same in our words; how they put it is kept."""
+    own = drop_common(payload)
+    source = _SOURCES.get(get_text(payload, "source"), "startup")
+    return {"mount_plan": {}, "source": source, "metadata": own}
+
+
+def _build_session_end(call: Call) -> dict[str, Any]:
+    """Why it ends."""
+    return {"reason": _END_REASONS.get(str(call.data.get("reason")), "other")}
+
+
+def _read_session_end(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same; whoever keeps the session knows the figures."""
+    reason = _END_REASONS_OF_OURS.get(get_text(payload, "reason"), "complete")
+    return {"reason": reason, "duration_ms": 0, "stats": dict(_NO_STATS)}
+
+
+# Prompts and turns
+
+
+def _build_prompt(call: Call) -> dict[str, Any]:
+    """What the person wrote."""
+    return {"prompt": str(call.data.get("prompt", ""))}
+
+
+def _read_prompt(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same."""
+    return {"prompt": require_text(payload, "prompt"), "metadata": {}}
+
+
+def _build_stop(call: Call) -> dict[str, Any]:
+    """What the agent said last."""
+    return {
+        "stop_hook_active": call.blocked_stops > 0,
+        "last_assistant_message": call.last_message,
+        "background_tasks": [],
+        "session_crons": [],
+    }
+
+
+def _read_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The end of a turn."""
+    said = get_text(payload, "last_assistant_message")
+    return {
+        "orchestrator": "claude",
+        "final_message": {"role": "assistant", "content": said},
+        "turn_count": 0,
+        "request_count": 0,
+        "duration_ms": 0,
+        "status": "success",
+    }
+
+
+def _build_stop_failure(call: Call) -> dict[str, Any]:
+    """Why the turn failed."""
+    return {"error": call.error}
+
+
+def _read_stop_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as an error of ours."""
+    message = get_text(payload, "error_details") or get_text(payload, "error")
+    return {"error": {"type": get_text(payload, "error") or "StopFailure", "message": message}}
+
+
+# Sub-agents
+
+
+def _build_subagent(call: Call) -> dict[str, Any]:
+    """Which one."""
+    agent = str(call.data.get("agent_name") or "")
+    child = call.data.get("child_session_id") or call.agent_id or agent
+    return {"agent_id": str(child), "agent_type": agent}
+
+
+def _read_subagent(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Which one; its task is not told."""
+    return {
+        "parent_session_id": get_text(payload, "session_id"),
+        "agent_name": get_text(payload, "agent_type"),
+        "task": "",
+        "config_override": {},
+    }
+
+
+def _build_subagent_stop(call: Call) -> dict[str, Any]:
+    """Which one, and what it said last."""
+    return {**_build_stop(call), **_build_subagent(call), "agent_transcript_path": ""}
+
+
+def _read_subagent_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same."""
+    return {
+        "parent_session_id": get_text(payload, "session_id"),
+        "agent_name": get_text(payload, "agent_type"),
+        "task": "",
+        "result": {"output": get_text(payload, "last_assistant_message")},
+        "duration_ms": 0,
+        "status": "success",
+    }
+
+
+# Compaction and notices
+
+
+def _build_pre_compact(call: Call) -> dict[str, Any]:
+    """Who asked for it."""
+    return {"trigger": call.data.get("trigger"), "custom_instructions": ""}
+
+
+def _read_pre_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same."""
+    counts = {"current_tokens": 0, "target_tokens": 0, "messages_count": 0}
+    return {"trigger": _read_trigger(payload), **counts}
+
+
+def _build_post_compact(call: Call) -> dict[str, Any]:
+    """Who asked for it."""
+    return {"trigger": call.data.get("trigger"), "compact_summary": ""}
+
+
+def _read_post_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same."""
+    counts = ("tokens_before", "tokens_after", "messages_before", "messages_after")
+    return {"trigger": _read_trigger(payload), **dict.fromkeys(counts, 0)}
+
+
+def _read_trigger(payload: Mapping[str, Any]) -> str:
+    return "manual" if payload.get("trigger") == "manual" else "auto"
+
+
+def _build_notification(call: Call) -> dict[str, Any]:
+    """What the person should look at."""
+    kind = str(call.data.get("notification_type") or "")
+    message = str(call.data.get("message") or "")
+    return {"message": message, "notification_type": _NOTIFICATIONS.get(kind, kind)}
+
+
+def _read_notification(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same; how they put it is kept."""
+    own = drop_common(payload)
+    kind = _NOTIFICATIONS_OF_OURS.get(get_text(payload, "notification_type"), "alert")
+    message = get_text(payload, "message")
+    own.pop("message", None)
+    return {"notification_type": kind, "message": message, "metadata": own}
+
+
+def _tell_guests(*, gate: bool = False, noisy: bool = False, **more: Any) -> NativeEvent:
+    """An event that we do not have."""
+    return NativeEvent((), lambda call: {}, None, drop_common, gate=gate, noisy=noisy, **more)
+
+
+def _tell_here(
+    event: str,
+    build: Callable[[Call], dict[str, Any]],
+    read: Callable[[Mapping[str, Any]], dict[str, Any]],
+    **more: Any,
+) -> NativeEvent:
+    """An event that we have, too."""
+    success = True if event == events.ORCHESTRATOR_COMPLETE else None
+    return NativeEvent((Occasion(event, success=success),), build, read_fields=read, **more)
+
+
+EVENTS: dict[str, NativeEvent] = {
+    **TOOL_EVENTS,
+    "UserPromptSubmit": _tell_here(
+        events.PROMPT_SUBMIT,
+        _build_prompt,
+        _read_prompt,
+        powers=frozenset({"deny", "inject", "tell"}),
+        gate=True,
+    ),
+    # A command of the person, before it is a prompt; the prompt comes as well.
+    "UserPromptExpansion": _tell_guests(
+        gate=True, powers=frozenset({"deny", "inject", "tell"}), since="2.1.116"
+    ),
+    "SessionStart": _tell_here(
+        events.SESSION_START,
+        _build_session_start,
+        _read_session_start,
+        matched="source",
+        powers=frozenset({"inject", "tell"}),
+    ),
+    "Setup": _tell_guests(),
+    "SessionEnd": _tell_here(
+        events.SESSION_END, _build_session_end, _read_session_end, matched="reason"
+    ),
+    "Stop": _tell_here(
+        events.ORCHESTRATOR_COMPLETE,
+        _build_stop,
+        _read_stop,
+        # A text would make it go on, too; here and in all other agents, that is what a denial does.
+        powers=frozenset({"deny", "stop", "tell"}),
+    ),
+    "StopFailure": _tell_here(events.ERROR_ORCHESTRATION, _build_stop_failure, _read_stop_failure),
+    "SubagentStart": _tell_here(
+        events.AGENT_SPAWN,
+        _build_subagent,
+        _read_subagent,
+        matched="agent_type",
+        powers=frozenset({"inject"}),
+    ),
+    "SubagentStop": _tell_here(
+        events.AGENT_COMPLETE,
+        _build_subagent_stop,
+        _read_subagent_stop,
+        matched="agent_type",
+        powers=frozenset({"deny", "tell"}),
+    ),
+    "PreCompact": _tell_here(
+        events.CONTEXT_PRE_COMPACT,
+        _build_pre_compact,
+        _read_pre_compact,
+        matched="trigger",
+        powers=frozenset({"deny"}),
+    ),
+    "PostCompact": _tell_here(
+        events.CONTEXT_POST_COMPACT, _build_post_compact, _read_post_compact, matched="trigger"
+    ),
+    "Notification": _tell_here(
+        events.USER_NOTIFICATION,
+        _build_notification,
+        _read_notification,
+        matched="notification_type",
+    ),
+    "PreModelSwitch": _tell_guests(powers=frozenset({"deny"}), since="2.1.251"),
+    "PostModelSwitch": _tell_guests(since="2.1.251"),
+    "TeammateIdle": _tell_guests(powers=frozenset({"deny"})),
+    "TaskCreated": _tell_guests(powers=frozenset({"deny"})),
+    "TaskCompleted": _tell_guests(powers=frozenset({"deny"})),
+    "Elicitation": _tell_guests(powers=frozenset({"deny"})),
+    "ElicitationResult": _tell_guests(powers=frozenset({"deny"})),
+    "ConfigChange": _tell_guests(powers=frozenset({"deny"})),
+    "InstructionsLoaded": _tell_guests(),
+    "WorktreeRemove": _tell_guests(),
+    "CwdChanged": _tell_guests(),
+    "FileChanged": _tell_guests(),
+    "DirectoryAdded": _tell_guests(since="2.1.219"),
+    "MessageDisplay": _tell_guests(noisy=True, since="2.1.152"),
+}

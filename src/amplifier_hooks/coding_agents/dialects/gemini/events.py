@@ -1,0 +1,315 @@
+"""Gemini CLI's events: what its hooks are told at each, and which of ours that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_core import events
+from amplifier_hooks.coding_agents.dialects.call import Call, read_text
+from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent, Occasion
+from amplifier_hooks.coding_agents.dialects.fields import (
+    get_number,
+    get_text,
+    require_object,
+    require_text,
+)
+from amplifier_hooks.coding_agents.dialects.gemini.tools import build_tool, read_tool
+
+Payload = Mapping[str, Any]
+
+COMMON = frozenset({"session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"})
+_ROLES = {"assistant": "model"}
+_OUR_ROLES = {theirs: ours for ours, theirs in _ROLES.items()}
+_NOTIFICATIONS = {"approval_required": "ToolPermission"}
+_OUR_NOTIFICATIONS = {theirs: ours for ours, theirs in _NOTIFICATIONS.items()}
+_SOURCES = {"startup": "startup", "resume": "resume"}
+_ENDS = {"user_exit": "prompt_input_exit", "error": "other", "timeout": "other", "denied": "other"}
+_OUR_ENDS = {"prompt_input_exit": "user_exit", "logout": "user_exit"}
+
+
+# Every event
+
+
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {
+        "session_id": call.session_id,
+        "transcript_path": call.transcript,
+        "cwd": call.cwd,
+        "hook_event_name": call.native,
+        "timestamp": str(call.data.get("timestamp") or ""),
+    }
+
+
+def build_environment(call: Call) -> dict[str, str]:
+    """What scripts look up."""
+    return {
+        "GEMINI_PROJECT_DIR": call.cwd,
+        "GEMINI_SESSION_ID": call.session_id,
+        "GEMINI_CWD": call.cwd,
+        "CLAUDE_PROJECT_DIR": call.cwd,
+    }
+
+
+def _read_rest(payload: Payload) -> dict[str, Any]:
+    return {key: value for key, value in payload.items() if key not in COMMON}
+
+
+# Tools
+
+
+def _build_tool(call: Call) -> dict[str, Any]:
+    return build_tool(call.tool, call.input)
+
+
+def _build_tool_result(call: Call) -> dict[str, Any]:
+    output = call.response.get("output")
+    error = {"type": "execution_failed", "message": call.error}
+    failure = {"error": error} if call.error else {}
+    response = {"llmContent": output, "returnDisplay": output, **failure}
+    return {**_build_tool(call), "tool_response": response}
+
+
+def _read_tool_result(payload: Payload) -> dict[str, Any]:
+    response = require_object(payload, "tool_response")
+    error = response.get("error")
+    error = error if isinstance(error, Mapping | str) else None
+    result = {"success": not error, "output": response.get("llmContent"), "error": error}
+    return {
+        **read_tool(payload),
+        "tool_result": result,
+        "success": result["success"],
+        "duration_ms": 0,
+    }
+
+
+# Turns
+
+
+def _build_prompt(call: Call) -> dict[str, Any]:
+    return {"prompt": str(call.data.get("prompt", ""))}
+
+
+def _read_prompt(payload: Payload) -> dict[str, Any]:
+    return {"prompt": require_text(payload, "prompt"), "metadata": {}}
+
+
+def _build_agent_end(call: Call) -> dict[str, Any]:
+    return {
+        **_build_prompt(call),
+        "prompt_response": call.last_message,
+        "stop_hook_active": call.blocked_stops > 0,
+    }
+
+
+def _read_agent_end(payload: Payload) -> dict[str, Any]:
+    return {
+        "orchestrator": "gemini",
+        "final_message": {"role": "assistant", "content": get_text(payload, "prompt_response")},
+        "turn_count": 0,
+        "request_count": 0,
+        "duration_ms": 0,
+        "status": "success",
+    }
+
+
+# Requests to the model
+
+
+def build_messages(messages: Any) -> list[dict[str, Any]]:
+    """Messages with Gemini's names of the roles."""
+    return _rename_roles(messages, _ROLES)
+
+
+def read_messages(messages: Any) -> list[dict[str, Any]]:
+    """Messages with our names of the roles."""
+    return _rename_roles(messages, _OUR_ROLES)
+
+
+def _rename_roles(messages: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    listed = messages if isinstance(messages, list) else []
+    found = (one for one in listed if isinstance(one, dict))
+    return [{**one, "role": names.get(str(one.get("role")), one.get("role"))} for one in found]
+
+
+def _build_request(call: Call) -> dict[str, Any]:
+    messages = build_messages(call.data.get("messages"))
+    return {"llm_request": {"model": call.data.get("model"), "messages": messages, "config": {}}}
+
+
+def _read_request(payload: Payload) -> dict[str, Any]:
+    request = require_object(payload, "llm_request")
+    return {
+        "provider": "gemini",
+        "model": get_text(request, "model") or None,
+        "messages": read_messages(request.get("messages")),
+        "tools": [],
+        "iteration": 0,
+    }
+
+
+def _build_response_of_model(call: Call) -> dict[str, Any]:
+    text = read_text(call.data.get("response"))
+    candidate = {"content": {"role": "model", "parts": [text]}, "index": 0}
+    usage = call.data.get("usage")
+    usage = usage if isinstance(usage, Mapping) else {}
+    counted = {
+        "promptTokenCount": get_number(usage, "input_tokens"),
+        "candidatesTokenCount": get_number(usage, "output_tokens"),
+        "totalTokenCount": get_number(usage, "total_tokens"),
+    }
+    response = {"text": text, "candidates": [candidate], "usageMetadata": counted}
+    return {**_build_request(call), "llm_response": response}
+
+
+def _read_response_of_model(payload: Payload) -> dict[str, Any]:
+    request = _read_request(payload)
+    response = require_object(payload, "llm_response")
+    counted = response.get("usageMetadata")
+    counted = counted if isinstance(counted, Mapping) else {}
+    return {
+        "provider": request["provider"],
+        "model": request["model"],
+        "response": {"role": "assistant", "content": get_text(response, "text")},
+        "usage": {
+            "input_tokens": get_number(counted, "promptTokenCount"),
+            "output_tokens": get_number(counted, "candidatesTokenCount"),
+            "total_tokens": get_number(counted, "totalTokenCount"),
+        },
+        "duration_ms": 0,
+    }
+
+
+# Sessions
+
+
+def _build_session_start(call: Call) -> dict[str, Any]:
+    return {"source": call.data.get("source", "startup")}
+
+
+def _read_session_start(payload: Payload) -> dict[str, Any]:
+    source = _SOURCES.get(get_text(payload, "source"), "startup")
+    return {"mount_plan": {}, "source": source}
+
+
+def _build_session_end(call: Call) -> dict[str, Any]:
+    return {"reason": _ENDS.get(str(call.data.get("reason")), "exit")}
+
+
+def _read_session_end(payload: Payload) -> dict[str, Any]:
+    reason = _OUR_ENDS.get(get_text(payload, "reason"), "complete")
+    stats = ("total_messages", "tool_invocations", "total_tokens", "hook_failures")
+    return {"reason": reason, "duration_ms": 0, "stats": dict.fromkeys(stats, 0)}
+
+
+def _build_notification(call: Call) -> dict[str, Any]:
+    kind = str(call.data.get("notification_type") or "")
+    return {
+        "notification_type": _NOTIFICATIONS.get(kind, kind),
+        "message": str(call.data.get("message") or ""),
+        "details": call.data.get("metadata") or {},
+    }
+
+
+def _read_notification(payload: Payload) -> dict[str, Any]:
+    details = payload.get("details")
+    return {
+        "notification_type": _OUR_NOTIFICATIONS.get(
+            get_text(payload, "notification_type"), "alert"
+        ),
+        "message": get_text(payload, "message"),
+        "metadata": dict(details) if isinstance(details, Mapping) else {},
+    }
+
+
+def _build_compaction(call: Call) -> dict[str, Any]:
+    return {"trigger": call.data.get("trigger")}
+
+
+def _read_compaction(payload: Payload) -> dict[str, Any]:
+    trigger = "manual" if payload.get("trigger") == "manual" else "auto"
+    return {"trigger": trigger, "current_tokens": 0, "target_tokens": 0, "messages_count": 0}
+
+
+EVENTS: dict[str, NativeEvent] = {
+    "BeforeTool": NativeEvent(
+        (Occasion(events.TOOL_PRE),),
+        _build_tool,
+        TOOL,
+        read_fields=read_tool,
+        powers=frozenset({"deny", "rewrite", "stop", "tell"}),
+        gate=True,
+    ),
+    "AfterTool": NativeEvent(
+        (Occasion(events.TOOL_POST), Occasion(events.TOOL_ERROR)),
+        _build_tool_result,
+        TOOL,
+        read_fields=_read_tool_result,
+        powers=frozenset({"deny", "replace", "inject", "stop", "tell"}),
+        gate=True,
+    ),
+    "BeforeAgent": NativeEvent(
+        (Occasion(events.PROMPT_SUBMIT),),
+        _build_prompt,
+        read_fields=_read_prompt,
+        powers=frozenset({"deny", "inject", "tell"}),
+        gate=True,
+    ),
+    "AfterAgent": NativeEvent(
+        (Occasion(events.ORCHESTRATOR_COMPLETE),),
+        _build_agent_end,
+        read_fields=_read_agent_end,
+        powers=frozenset({"deny", "tell"}),
+    ),
+    "BeforeModel": NativeEvent(
+        (Occasion(events.PROVIDER_REQUEST),),
+        _build_request,
+        read_fields=_read_request,
+        powers=frozenset({"deny", "tell"}),
+        noisy=True,  # once per request, with the whole conversation
+    ),
+    "AfterModel": NativeEvent(
+        (Occasion(events.PROVIDER_RESPONSE),),
+        _build_response_of_model,
+        read_fields=_read_response_of_model,
+        powers=frozenset({"tell"}),
+        noisy=True,  # once per chunk
+    ),
+    "BeforeToolSelection": NativeEvent(
+        (),
+        _build_request,
+        read_fields=_read_rest,
+        powers=frozenset({"tell"}),
+        noisy=True,  # once per request
+    ),
+    "SessionStart": NativeEvent(
+        (Occasion(events.SESSION_START),),
+        _build_session_start,
+        "source",
+        read_fields=_read_session_start,
+        powers=frozenset({"inject", "tell"}),
+    ),
+    "SessionEnd": NativeEvent(
+        (Occasion(events.SESSION_END),),
+        _build_session_end,
+        "reason",
+        read_fields=_read_session_end,
+        powers=frozenset({"tell"}),
+    ),
+    "Notification": NativeEvent(
+        (Occasion(events.USER_NOTIFICATION),),
+        _build_notification,
+        "notification_type",
+        read_fields=_read_notification,
+        powers=frozenset({"tell"}),
+    ),
+    "PreCompress": NativeEvent(
+        (Occasion(events.CONTEXT_PRE_COMPACT),),
+        _build_compaction,
+        "trigger",
+        read_fields=_read_compaction,
+        powers=frozenset({"tell"}),
+        noisy=True,  # before every request, whether anything is compressed or not
+    ),
+}

@@ -1,0 +1,245 @@
+"""The agents that can be guarded: what an entry of ours looks like in the settings of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent
+from amplifier_hooks.coding_agents.installing.editing.document import Form
+from amplifier_hooks.coding_agents.installing.line import GuestCommand, UnusablePath, is_line
+from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.installing.versions import is_older
+
+LABEL = "amplifier"
+HTTP_MARK = "X-Amplifier-Guest"
+"""The header by which an HTTP entry is known as ours."""
+_HTTP_BUNDLE = "X-Amplifier-Bundle"
+_HTTP_SECONDS = "X-Amplifier-Seconds"
+
+# Claude Code starts these before it speaks HTTP to anybody.
+_NEVER_BY_HTTP = frozenset({"SessionStart", "Setup"})
+_HOST_SECONDS, _OUR_SECONDS = 600, 590
+_END_SECONDS = (10, 8)
+_ENDS = frozenset({"sessionend", "dispose"})
+_SHORT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a hook may take: what is written into the settings (None: nothing), and our own."""
+
+    host: float | None
+    ours: float
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is to be installed."""
+
+    command: GuestCommand
+    bundle: Path | None = None
+    every_event: bool = False
+    http: tuple[int, str] | None = None
+    """The port and the token of the resident process, where the agent is to speak HTTP to it."""
+    version: str | None = None
+    """Only events which this version of the agent knows; all with None, and with an empty text
+    those which every version knows."""
+    system: bool = False
+    """Whether this is for the whole machine, with the switch that keeps hooks running."""
+    managed_only: bool = False
+    """Whether the agent is to run no hooks and mods but those of the machine."""
+    label: str = LABEL
+    """The name of our hooks where they have one. A project can switch off a hook by its name, so
+    for the whole machine it is one that no project knows."""
+
+
+Build = Callable[[str, Limits, NativeEvent, Options], dict[str, Any]]
+Switches = Mapping[tuple[str, ...], Any]
+"""Settings of an agent that decide about hooks: the keys that lead to each, and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent, and the form of its entries."""
+
+    name: str
+    title: str
+    programs: tuple[str, ...]
+    """The names under which it may be on the PATH."""
+    form: Form
+    build: Build
+    also_reads: tuple[str, ...] = ()
+    """Agents whose settings this one runs as well."""
+    looks_up: bool = True
+    """Whether it also finds a project's settings when it is started in a folder below."""
+    keeps_on: Switches = field(default_factory=dict)
+    """For the whole machine: what no project can switch off then."""
+    managed_only: Switches = field(default_factory=dict)
+    """For the whole machine: no hooks and mods but those of its administrator."""
+
+    def list_events(
+        self, *, every_event: bool = False, version: str | None = None
+    ) -> dict[str, NativeEvent]:
+        """The events that are installed: all that the agent has, but not those that are noisy."""
+        return {
+            name: row
+            for name, row in DIALECTS[self.name].events.items()
+            if (every_event or not row.noisy) and _is_known(row, version)
+        }
+
+    def list_switches(self, options: Options) -> Switches:
+        """What is written beside the entries."""
+        keeps_on = self.keeps_on if options.system else {}
+        return {**keeps_on, **(self.managed_only if options.managed_only else {})}
+
+    def get_limits(self, event: str) -> Limits:
+        """Long enough for a person to answer, except where the agent ends soon anyway."""
+        default = DIALECTS[self.name].get_timeout(event)
+        if default <= _SHORT:
+            return Limits(None, default * 0.8)
+        is_end = event.lower() in _ENDS
+        host, ours = _END_SECONDS if is_end else (_HOST_SECONDS, _OUR_SECONDS)
+        return Limits(host / DIALECTS[self.name].unit, ours)
+
+    def build_entries(self, options: Options) -> dict[str, Any]:
+        """Our entry for each event."""
+        events = self.list_events(every_event=options.every_event, version=options.version)
+        return {name: self._build_entry(name, row, options) for name, row in events.items()}
+
+    def _build_entry(self, event: str, row: NativeEvent, options: Options) -> dict[str, Any]:
+        limits = self.get_limits(event)
+        if options.http is not None and event not in _NEVER_BY_HTTP:
+            return _build_http(event, limits, row, options)
+        line = options.command.build_line(
+            self.name,
+            event,
+            limits.ours,
+            gate=row.gate,
+            bundle=options.bundle,
+            refusal=row.refusal,
+        )
+        return self.build(line, limits, row, options)
+
+
+def _is_known(row: NativeEvent, version: str | None) -> bool:
+    if version is None or not row.since:
+        return True
+    return bool(version) and not is_older(version, row.since)
+
+
+def list_handlers(entry: Any) -> list[Any]:
+    """The handlers of an entry: those in a group, or itself."""
+    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    return inner if isinstance(inner, list) else [entry]
+
+
+def get_command(handler: Any) -> str | None:
+    """The shell line of a handler, if it has one."""
+    found = handler.get("command", handler.get("bash")) if isinstance(handler, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def is_ours(handler: Any) -> bool:
+    """Whether a handler in some agent's settings is one that we wrote."""
+    if is_line(get_command(handler)):
+        return True
+    headers = handler.get("headers") if isinstance(handler, dict) else None
+    return isinstance(headers, dict) and HTTP_MARK in headers
+
+
+def _limit(key: str, limits: Limits) -> dict[str, Any]:
+    return {} if limits.host is None else {key: round(limits.host)}
+
+
+def _build_claude(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    closed = {"onFailure": "block"} if row.gate else {}
+    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits), **closed}]}
+
+
+def _build_http(event: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    assert options.http is not None
+    port, token = options.http
+    headers = {"Authorization": f"Bearer {token}", HTTP_MARK: "1"}
+    headers[_HTTP_SECONDS] = f"{limits.ours:g}"
+    if options.bundle is not None:
+        headers[_HTTP_BUNDLE] = _write_header(options.bundle)
+    handler = {
+        "type": "http",
+        "url": f"http://127.0.0.1:{port}/claude/{event}",
+        "headers": headers,
+        **_limit("timeout", limits),
+        **({"onFailure": "block"} if row.gate else {}),
+    }
+    return {"hooks": [handler]}
+
+
+def _write_header(path: Path) -> str:
+    """A path as the value of a header, in which Claude Code replaces what follows a `$`."""
+    text = str(path)
+    if "$" in text or not text.isascii() or not text.isprintable():
+        raise UnusablePath(
+            f"{text!r} cannot be sent over HTTP; move it to a path of plain letters, or leave "
+            "out --http"
+        )
+    return text
+
+
+def _build_codex(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits)}]}
+
+
+def _build_gemini(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    matcher = {"matcher": "*"} if row.matched == TOOL else {}
+    handler = {"type": "command", "name": options.label, "command": line}
+    return {**matcher, "hooks": [{**handler, **_limit("timeout", limits)}]}
+
+
+def _build_copilot(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    return {"type": "command", "bash": line, **_limit("timeoutSec", limits)}
+
+
+def _build_cursor(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    closed = {"failClosed": True} if row.gate else {}
+    return {"command": line, **_limit("timeout", limits), **closed}
+
+
+def _make_form(*, grouped: bool, comments: bool = False, version: bool = False) -> Form:
+    return Form(is_ours, grouped, comments, {"version": 1} if version else {})
+
+
+_GROUPED = _make_form(grouped=True)
+_FLAT = _make_form(grouped=False, version=True)
+
+_ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...], bool]] = {
+    "claude": (_GROUPED, _build_claude, (), True),
+    "codex": (_GROUPED, _build_codex, (), True),
+    "gemini": (_make_form(grouped=True, comments=True), _build_gemini, (), False),
+    "copilot": (_FLAT, _build_copilot, ("claude",), False),
+    "cursor": (_FLAT, _build_cursor, ("claude",), False),
+    "opencode": (_GROUPED, _build_codex, (), True),  # whose plugin has the same lines
+}
+_PROGRAMS = {"cursor": ("cursor-agent", "cursor")}
+_KEEPS_ON: Mapping[str, Switches] = {
+    "codex": {("features", "hooks"): True},
+    "gemini": {("hooksConfig", "enabled"): True},
+}
+_CLAUDE_MODS = ("pluginConfigs", "cc-plugin-sec-default@builtin", "options", "allowManagedModsOnly")
+_MANAGED_ONLY: Mapping[str, Switches] = {
+    "claude": {("allowManagedHooksOnly",): True, _CLAUDE_MODS: True},
+    "codex": {("allow_managed_hooks_only",): True},
+}
+AGENTS: Mapping[str, Agent] = {
+    name: Agent(
+        name,
+        title,
+        _PROGRAMS.get(name, (name,)),
+        *_ROWS[name],
+        keeps_on=_KEEPS_ON.get(name, {}),
+        managed_only=_MANAGED_ONLY.get(name, {}),
+    )
+    for name, title in TITLES.items()
+}

@@ -1,0 +1,185 @@
+"""From what an agent's hook was given to what it is to answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from amplifier_core import events
+from amplifier_core.errors import AmplifierError
+from amplifier_core.utils import describe_error
+from amplifier_hooks.agent.bundles import BundleError
+from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.coding_agents.dialects.reading import read_payload
+from amplifier_hooks.coding_agents.dialects.verdict import Verdict
+from amplifier_hooks.coding_agents.dialects.writing import BLOCKED, write_reply
+from amplifier_hooks.coding_agents.modes import can_be_unguarded, has_option
+from amplifier_hooks.coding_agents.sessions.embedded_commands import add_embedded_commands
+from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
+from amplifier_hooks.coding_agents.sessions.guest_sessions import Equip, GuestSessions, IsSelfTest
+from amplifier_hooks.coding_agents.sessions.hosts import can_be_called_twice, recognize
+from amplifier_hooks.coding_agents.sessions.repeats import Repeats
+from amplifier_hooks.coding_agents.sessions.states import GuestStates
+from amplifier_hooks.coding_agents.sessions.unguarded import read_host_arguments
+from amplifier_hooks.machine.snapshot import normalize
+
+logger = logging.getLogger(__name__)
+
+FAILED = 1
+_NOBODY = (
+    "Refused: nobody can be asked here. It needs a session in a terminal, a rule that decides it, "
+    "or people elsewhere (approval: {via: store} in amplifier.yaml). The question was: "
+)
+_FORGOTTEN = 6 * 3600.0  # seconds after which an agent that speaks HTTP has ended without a word
+
+
+class GuestJudge:
+    """Answers the hooks of all agents of one person."""
+
+    def __init__(
+        self,
+        states: GuestStates | None = None,
+        list_guarded: Callable[[Path], Sequence[Path]] | None = None,
+        equip: Equip = lambda coordinator: None,
+        is_self_test: IsSelfTest = lambda session_id: False,
+    ) -> None:
+        guarded = list_installed if list_guarded is None else list_guarded
+        self._sessions = GuestSessions(states or GuestStates(), guarded, equip, is_self_test)
+        self._roots: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+        self._over_http: dict[str, float] = {}
+        self._repeats = Repeats()
+
+    async def answer(self, request: Request) -> Response:
+        """Judge one event; whatever goes wrong at a gate is a denial that says what."""
+        told = recognize(request)
+        dialect = told.dialect
+        try:
+            incoming = read_payload(dialect, told.event, told.payload)
+            incoming = await add_embedded_commands(dialect, incoming)
+        except UnreadablePayload as error:
+            why = f"{error}. {told.advice}" if told.advice else str(error)
+            return _fail(dialect, told.event, why)
+        try:
+            verdict = await self._judge_once(dialect, incoming, request)
+        except (AmplifierError, BundleError, OSError) as error:
+            verdict = self._explain(dialect, incoming, str(error))
+        except Exception as error:
+            logger.exception("%s %s could not be judged", dialect.name, incoming.native)
+            verdict = self._explain(dialect, incoming, describe_error(error))
+        if verdict.decision == "ask" and _is_alone(dialect, request):
+            verdict = replace(verdict, reason=f"{_NOBODY}{verdict.reason}")
+        reply = write_reply(dialect, incoming, verdict)
+        return Response(reply.code, _encode(reply.stdout), _encode(reply.stderr))
+
+    async def _judge_once(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
+        if not can_be_called_twice(dialect):
+            return await self._judge(dialect, incoming, request)
+        return await self._repeats.judge_once(
+            incoming, request.agent, lambda: self._judge(dialect, incoming, request)
+        )
+
+    async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
+        since, start = time.monotonic(), find_start(incoming, request)
+        incoming = self._find_root(incoming)
+        if "HTTP" in request.marks:
+            self._over_http[incoming.session_id] = since
+        async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
+            if incoming.event == events.SESSION_END and not incoming.agent_id:
+                self._over_http.pop(incoming.session_id, None)
+                await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
+                return Verdict()
+            left = _get_limit(request.seconds) - (time.monotonic() - since)
+            host = _read_host(dialect, incoming, request)
+            known = guest.read_evidence()
+            verdict = await guest.handle(incoming, dialect, max(left, 0.0), host)
+            if guest.read_evidence() != known:  # what comes of it must be found, whoever dies now
+                await self._sessions.save_now(guest)
+            return verdict
+
+    def _explain(self, dialect: Dialect, incoming: Incoming, why: str) -> Verdict:
+        """What to answer where nothing could be judged: no, at a gate; else a message, once."""
+        if dialect.events[incoming.native].gate:
+            return Verdict(decision="deny", reason=f"amplifier: {why}")
+        if self._told.get(incoming.session_id) == why:
+            return Verdict()
+        self._told[incoming.session_id] = why
+        return Verdict(notes=(f"amplifier: {why}",))
+
+    def _find_root(self, incoming: Incoming) -> Incoming:
+        """A sub-agent that has a session id of its own belongs to the session that it works for.
+
+        Else each would have budgets of its own, and a trail that never ends.
+        """
+        own, parent = incoming.session_id, incoming.parent_id
+        # Where a sub-agent starts another one, the session id is of neither; the parent is right.
+        agent = incoming.agent_id or own
+        if parent and parent != agent:
+            self._roots[agent] = self._roots.get(parent, parent)
+        root = self._roots.get(agent)
+        return incoming if root is None else replace(incoming, session_id=root, agent_id=agent)
+
+    async def close(self) -> None:
+        """Suspend every session; another process goes on with them."""
+        await self._sessions.close()
+
+    def count_sessions(self) -> int:
+        """How many are open."""
+        return len(self._sessions)
+
+    def list_alarms(self) -> list[str]:
+        """What has been done to the guards of sessions that are open."""
+        return self._sessions.list_alarms()
+
+    def holds_open(self) -> bool:
+        """Whether an agent relies on this process without being able to start it."""
+        oldest = time.monotonic() - _FORGOTTEN
+        return any(used > oldest for used in self._over_http.values())
+
+
+def _read_host(dialect: Dialect, incoming: Incoming, request: Request) -> tuple[str, ...]:
+    """The command line of the agent at a prompt, if it may have a mode that is not guarded."""
+    if incoming.event != events.PROMPT_SUBMIT or not can_be_unguarded(dialect.name):
+        return ()
+    return read_host_arguments(request.client) if request.client > 1 else ()
+
+
+def _is_alone(dialect: Dialect, request: Request) -> bool:
+    """Whether the agent refuses what it is to ask about, and has the model read the question."""
+    if dialect.name != "claude" or "HEADLESS" not in request.marks:
+        return False
+    words = read_host_arguments(request.client) if request.client > 1 else ()
+    return not has_option(words, frozenset({"permission-prompt-tool"}))
+
+
+def _get_limit(seconds: float) -> float:
+    """How long hooks have: a denial that is recorded and worded comes before any other end."""
+    return seconds - 2.0 if seconds > 6.0 else seconds * 0.6
+
+
+def find_start(incoming: Incoming, request: Request) -> Path:
+    """The folder that the agent works in; AmplifierError if nobody says which it is."""
+    start = Path(request.cwd, incoming.cwd)
+    if not start.is_absolute():
+        raise AmplifierError(
+            f"{request.agent} does not say in which folder it works ({str(start)!r}), and so "
+            "nobody knows which rules hold; start it in a folder that is there"
+        )
+    return normalize(start)
+
+
+def _fail(dialect: Dialect, native: str, why: str) -> Response:
+    row = dialect.events.get(native)
+    if row is not None and row.refusal:
+        return Response(0, _encode(row.refusal), _encode(f"amplifier: {why}\n"))
+    code = FAILED if row is not None and not row.gate else BLOCKED
+    return Response(code, b"", f"amplifier: {why}\n".encode("utf-8", "replace"))
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,93 @@
+"""Opening the session of ours that stands behind one of another agent."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from amplifier_hooks.agent.session.assembled import AssembledSession
+from amplifier_hooks.agent.session.assembly import open_session
+from amplifier_hooks.agent.session.elsewhere import reach_people
+from amplifier_hooks.agent.session.reload import ChangePolicy
+from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.installing.places import PLACES
+from amplifier_hooks.coding_agents.sessions.bare_shells import deny_bare_shells
+from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
+from amplifier_hooks.coding_agents.sessions.handlers.permission import ask_people_elsewhere
+from amplifier_hooks.coding_agents.sessions.host_prompt import HostPrompt
+from amplifier_hooks.coding_agents.sessions.passing import GuestContext, GuestDisplay
+from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
+from amplifier_hooks.coding_agents.sessions.plan import can_ask, load_plan
+from amplifier_hooks.coding_agents.sessions.remembering import RememberingApproval
+from amplifier_hooks.coding_agents.sessions.unguarded import refuse_prompts
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def name_session(agent: str, theirs: str) -> str:
+    """Our id of a session of theirs; one that could be no file name is replaced by its digest."""
+    fits = _PLAIN.fullmatch(theirs)
+    return f"{agent}-{theirs if fits else sha256(theirs.encode('utf-8', 'replace')).hexdigest()}"
+
+
+async def open_guest(
+    dialect: Dialect,
+    session_id: str,
+    start: Path,
+    *,
+    bundle: str = "",
+    guarded: Sequence[Path] = (),
+    state: Mapping[str, Any] | None = None,
+    self_test: bool = False,
+) -> GuestSession:
+    """Start the session, or go on with it where `state` says how it stood."""
+    plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded)
+    section = plan.bundle.mount_plan["approval"]
+    display, context = GuestDisplay(), GuestContext()
+    people = await reach_people(section, plan.folder, self_test=self_test)
+    session = await open_session(
+        plan.bundle,
+        session_id=session_id,
+        approval_system=HostPrompt(dialect.name) if can_ask(dialect) else None,
+        display_system=display,
+        working_dir=plan.folder,
+        resume=state,
+        material=plan.material,
+        changes=ChangePolicy(accepts=plan.accepts),
+        elsewhere=people,
+        prepare=_remember_answers,
+    )
+    await _take_conversation_over(session, context)
+    deny_bare_shells(session.coordinator, dialect)
+    refuse_prompts(session.coordinator, dialect.name)
+    deny_personal_acts(
+        session.coordinator,
+        plan.folder,
+        guarded,
+        agent=dialect.name,
+        starts=(plan.folder, start),
+    )
+    if people is not None and plan.names_people:
+        ask_people_elsewhere(session.coordinator, dialect.name)
+    watched = start if dialect.name in PLACES else None
+    return GuestSession(dialect, session, context, display, people, watched)
+
+
+def _remember_answers(session: AssembledSession) -> None:
+    """Have what people say for always kept with the session."""
+    coordinator = session.coordinator
+    if coordinator.approval_system is not None:
+        state = coordinator.session_state
+        coordinator.approval_system = RememberingApproval(coordinator.approval_system, state)
+
+
+async def _take_conversation_over(session: AssembledSession, context: GuestContext) -> None:
+    """What hooks said at the start goes to the agent, and so does everything after it."""
+    said = await session.read_messages()
+    await session.coordinator.mount("context", context)
+    for message in said:
+        await context.add_message(message)

@@ -1,0 +1,216 @@
+"""Tool calls of a framework that tells before and after them, and runs the tools by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from amplifier_core import events
+from amplifier_core.approval.passage import digest_operation
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.models.outcome import describe_denial
+from amplifier_core.operation import KERNEL
+from amplifier_core.tool_call import record_end
+from amplifier_core.utils.copying import is_same
+from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.dialects.incoming import Incoming
+from amplifier_hooks.coding_agents.dialects.verdict import Verdict
+from amplifier_hooks.coding_agents.sessions.handlers.evidence import note_not_run
+from amplifier_hooks.coding_agents.sessions.handlers.tool_call import (
+    after_failure,
+    after_tool,
+    before_tool,
+)
+from amplifier_hooks.coding_agents.sessions.open_calls import OpenCall, OpenCalls
+from amplifier_hooks.coding_agents.sessions.passing import Passing
+from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.handover import (
+    USELESS_ANSWER,
+    Handed,
+    Handover,
+    asked_by_framework,
+)
+from amplifier_hooks.external.run import Run
+
+FindAnswer = Callable[[Handed], Any]
+"""Looks for the answer to a question that the framework has been handed."""
+
+ENDED = "the run has ended, so nothing is run"
+
+
+def _speak_plainly(name: str) -> Dialect:
+    """For a framework whose calls need no translation."""
+    return Dialect(
+        name=name,
+        events={},
+        build_common=lambda call: {},
+        build_environment=lambda call: {},
+        read_reply=lambda handler, call, reply: Verdict(),
+        matches=lambda matcher, values: True,
+        timeout=0.0,
+    )
+
+
+class HalfCalls:
+    """The two halves of each call of a run, in the way of agents that other programs run.
+
+    Each half has a form for callers on a loop and one, ending in `_sync`, for threads.
+    """
+
+    def __init__(self, run: Run, dialect: Dialect | None = None) -> None:
+        self.run = run
+        self.dialect = dialect or _speak_plainly(run.coverage.framework)
+        self.calls = OpenCalls()
+        self.denied = OpenCalls()
+        self.blocked_stops = 0
+        self.going_on = ""
+        self.blocked_agents: dict[str, int] = {}
+        self._waiting: set[Future[Verdict]] = set()
+        self._leaving = threading.Lock()
+        self._is_abandoned = False
+
+    @property
+    def coordinator(self) -> SessionCoordinator:
+        """Of the session behind the run."""
+        return self.run.coordinator
+
+    def count_tool_call(self) -> None:
+        """For the figures of the session."""
+        stats = self.coordinator.get_capability("session.stats")
+        if stats is not None:
+            stats["tool_invocations"] += 1
+
+    async def before(self, incoming: Incoming, find_answer: FindAnswer | None = None) -> Verdict:
+        """Judge a call; one that is not denied is recorded as started.
+
+        With `find_answer`, people are asked by the framework: it returns what `answer` made of the
+        person's choice, or None if nobody has chosen yet. Then the decision is "defer".
+        """
+        return await self.run.home.run(self._before(incoming, find_answer))
+
+    def before_sync(self, incoming: Incoming) -> Verdict:
+        loop = self.run.home.find_loop_for_thread()
+        with self._leaving:  # who abandons the run finds every call that has begun
+            if self._is_abandoned:
+                return Verdict(decision="deny", reason=ENDED)
+            waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
+            self._waiting.add(waiting)
+        try:
+            return waiting.result()
+        finally:
+            self._waiting.discard(waiting)
+
+    def abandon(self) -> None:
+        """The run is over: nobody waits for what is being judged, and no yes comes in time."""
+        with self._leaving:
+            self._is_abandoned = True
+            waiting = tuple(self._waiting)
+        for one in waiting:
+            one.cancel()
+
+    async def after(self, incoming: Incoming) -> Verdict:
+        """Record how a call ended, and judge what came of it."""
+        return await self.run.home.run(self._after(incoming))
+
+    def after_sync(self, incoming: Incoming) -> Verdict:
+        return self.run.home.run_sync(self._after(incoming))
+
+    async def fail(self, incoming: Incoming) -> Verdict:
+        """Record that a call failed, and tell of it."""
+        return await self.run.home.run(self._fail(incoming))
+
+    def fail_sync(self, incoming: Incoming) -> Verdict:
+        return self.run.home.run_sync(self._fail(incoming))
+
+    def give_up(self, incoming: Incoming) -> None:
+        """Record that a call which was allowed does not run after all."""
+        data = incoming.data
+        call = self.calls.take(incoming.call_id, data["tool_name"], data["tool_input"])
+        if call is not None:
+            named = {"tool_name": call.tool, "tool_call_id": call.id}
+            record_end(self.coordinator, named, time.perf_counter(), "cancelled")
+
+    def take_texts(self) -> tuple[str, ...]:
+        """What hooks have injected since the last time, for good or for one request."""
+        context = self.coordinator.mount_points["context"]
+        lasting = context.take() if isinstance(context, RunContext) else []
+        said = [*lasting, *self.coordinator.take_ephemeral()]
+        return tuple(str(one.get("content") or "") for one in said)
+
+    # The halves
+
+    async def _before(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
+        if self.run.has_ended:
+            return Verdict(decision="deny", reason=ENDED)
+        await self.run.unread.report_call(incoming.data["tool_name"], incoming.data["tool_input"])
+        verdict = await self._judge(self._place(incoming), find_answer)
+        # Somebody may have ended the run while a person thought about the call.
+        return Verdict(decision="deny", reason=ENDED) if self.run.has_ended else verdict
+
+    async def _judge(self, placed: Incoming, find_answer: FindAnswer | None) -> Verdict:
+        if find_answer is None:
+            return await self._use(before_tool(self, placed, Passing()))
+        handover = Handover(self.run.coverage.framework)
+        token = asked_by_framework.set(handover)
+        try:
+            return await self._use(self._hand_over(placed, handover, find_answer))
+        finally:
+            asked_by_framework.reset(token)
+
+    async def _hand_over(
+        self, incoming: Incoming, handover: Handover, find_answer: FindAnswer
+    ) -> Verdict:
+        while True:
+            handover.start_again()
+            verdict = await before_tool(self, incoming, Passing())
+            if handover.asked is None:
+                return verdict
+            given = find_answer(handover.asked)
+            if given is None:
+                return Verdict(decision="defer", reason=handover.asked.prompt)
+            if (why := handover.take(given)) is not None:
+                await note_not_run(self, incoming.call_id, USELESS_ANSWER)
+                return Verdict(decision="deny", reason=describe_denial(KERNEL, why))
+
+    async def _after(self, incoming: Incoming) -> Verdict:
+        await self._compare(incoming)
+        return await self._use(after_tool(self, incoming, Passing()))
+
+    async def _fail(self, incoming: Incoming) -> Verdict:
+        await self._compare(incoming)
+        return await self._use(after_failure(self, incoming, Passing()))
+
+    async def _use(self, work: Coroutine[Any, Any, Verdict]) -> Verdict:
+        self.run.last_used = time.monotonic()
+        return await work
+
+    def _place(self, incoming: Incoming) -> Incoming:
+        """Hooks that know no folder take every path as the framework does."""
+        known = self.coordinator.get_capability("session.working_dir")
+        return incoming if known is not None else replace(incoming, cwd="")
+
+    async def _compare(self, incoming: Incoming) -> None:
+        """Record a call that ran with another input than the one that was judged."""
+        ran = incoming.data["tool_input"]
+        call = self.calls.find(incoming.call_id, incoming.data["tool_name"], ran)
+        if call is not None and not is_same(dict(ran), call.input):
+            await self._tell_mismatch(call, dict(ran))
+
+    async def _tell_mismatch(self, call: OpenCall, ran: dict[str, Any]) -> None:
+        named = {"tool_name": call.tool, "tool_call_id": call.id}
+        judged, found = (
+            digest_operation(events.TOOL_PRE, {**named, "tool_input": one})
+            for one in (call.input, ran)
+        )
+        body = {"approved": judged, "found": found, "id": call.id}
+        self.coordinator.trail.write("digest_mismatch", body, event=events.TOOL_POST)
+        text = (
+            f"{call.tool} ran with another input than hooks had judged: something after them in "
+            f"{self.run.coverage.framework} has changed it"
+        )
+        await self.coordinator.show(text, "error", "session")

@@ -1,0 +1,78 @@
+"""Agents without hooks that start inside a governed tool call: said once by name, or refused."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from amplifier_core import events
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import SessionError
+from amplifier_core.models.outcome import describe_denial
+from amplifier_core.operation import KERNEL
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.external.run import Run
+
+Ungoverned = Literal["warn", "deny"]
+"""What happens to such an agent: `session.ungoverned` of a bundle, `ungoverned` of `govern`."""
+
+
+def read_ungoverned(coordinator: SessionCoordinator) -> Ungoverned:
+    """What the bundle or the program wants; ValueError if it is neither."""
+    wanted = (coordinator.config.get("session") or {}).get("ungoverned", "warn")
+    return check_ungoverned(wanted)
+
+
+def check_ungoverned(wanted: object) -> Ungoverned:
+    """The value; ValueError if it is none."""
+    for known in get_args(Ungoverned):
+        if wanted == known:
+            found: Ungoverned = known
+            return found
+    raise ValueError(f"session.ungoverned: 'warn' or 'deny', got {wanted!r}")
+
+
+async def check_start(
+    coordinator: SessionCoordinator, coverage: Coverage, *, is_told: bool
+) -> None:
+    """Say at the start of a run that such agents are not noticed by this framework's adapter.
+
+    SessionError if they are to be refused, which cannot be held where nothing notices them.
+    """
+    policy = read_ungoverned(coordinator)
+    if policy == "deny" and coverage.inner_agents not in ("governed", "noticed"):
+        raise SessionError(
+            f"session.ungoverned: deny cannot be held with {coverage.framework}: nothing there "
+            "shows an agent without hooks that a tool starts. Take it out, and give each agent "
+            f"the hooks: {coverage.attach}"
+        )
+    guards = any(one.is_guard for one in coordinator.hooks.handlers_for(events.TOOL_PRE))
+    if coverage.inner_agents == "unseen" and guards:
+        text = (
+            f"{coverage.framework} does not show agents that a tool starts: hooks judge what such "
+            f"an agent does only if it has them too: {coverage.attach}"
+        )
+        if is_told:
+            coordinator.trail.write("user_message", {"text": text, "level": "warning"})
+        else:
+            await _say(coordinator, text)
+
+
+def meet_ungoverned(run: Run, agent: str, cure: str) -> str | None:
+    """An agent without hooks starts inside a tool call of this run: why it must not go on, if so.
+
+    `cure` says what would give it hooks. Nobody waits: the tool may hold the loop of the run.
+    """
+    if read_ungoverned(run.coordinator) == "deny":
+        why = f"the agent {agent!r} has no hooks, and session.ungoverned is deny: {cure}"
+        run.home.start(run.coordinator.deny(events.AGENT_SPAWN, KERNEL, why))
+        return describe_denial(KERNEL, why)
+    if agent not in run.met_ungoverned:
+        run.met_ungoverned.add(agent)
+        text = f"The agent {agent!r} was started by a tool without hooks: {cure}"
+        run.home.start(_say(run.coordinator, text))
+    return None
+
+
+async def _say(coordinator: SessionCoordinator, text: str) -> None:
+    coordinator.trail.write("user_message", {"text": text, "level": "warning"})
+    await coordinator.show(text, "warning", "session")

@@ -1,0 +1,21 @@
+"""The same hooks in front of the frameworks that people build agents with."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from amplifier_hooks.external.governor import Governor, govern
+    from amplifier_hooks.external.handover import answer
+
+__all__ = ["Governor", "answer", "govern"]
+
+_HOMES = {"Governor": "governor", "govern": "governor", "answer": "handover"}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is asked for: the tables can be read without any of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"amplifier_hooks.external.{_HOMES[name]}"), name)

@@ -1,0 +1,14 @@
+"""Hooks in front of agents and chat clients of Microsoft Agent Framework."""
+
+from amplifier_hooks.coverage.agent_framework import COVERAGE
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.frameworks.agent_framework.client import amplify_client
+from amplifier_hooks.frameworks.agent_framework.middleware import AmplifierMiddleware, amplifier
+from amplifier_hooks.frameworks.agent_framework.questions import respond
+
+__all__ = ["AmplifierMiddleware", "amplifier", "amplify_client", "coverage", "respond"]
+
+
+def coverage() -> Coverage:
+    """What the adapter sees, and what it does not."""
+    return COVERAGE

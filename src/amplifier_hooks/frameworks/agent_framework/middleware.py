@@ -1,0 +1,127 @@
+"""The middleware that puts hooks in front of an agent."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Awaitable, Callable
+from typing import Any, get_args
+
+from agent_framework import (
+    AgentContext,
+    AgentMiddleware,
+    AgentResponse,
+    ChatMiddlewareLayer,
+    FunctionInvocationLayer,
+    MiddlewareBundle,
+    MiddlewareFailure,
+    ResponseStream,
+)
+
+from amplifier_hooks.coverage.agent_framework import COVERAGE
+from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.external.governor import Governable, govern
+from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
+from amplifier_hooks.frameworks.agent_framework.replies import say_as_agent
+from amplifier_hooks.frameworks.agent_framework.streams import follow_stream, stream_response
+from amplifier_hooks.frameworks.agent_framework.terminations import call_to_end
+from amplifier_hooks.frameworks.agent_framework.turn import Turn, is_governed
+
+MIDDLEWARE = "middleware"
+
+
+def amplifier(hooks: Governable, *, asks: Asking = "inline") -> MiddlewareBundle:
+    """What `Agent(middleware=[...])` and `agent.run(middleware=[...])` take.
+
+    With `asks="interrupt"`, questions leave the run as approval requests of the framework, and
+    `respond` makes the response.
+    """
+    middleware = AmplifierMiddleware(hooks, asks=asks)
+    with warnings.catch_warnings():
+        # Only a bundle is refused by a client, which would leave out our middleware otherwise.
+        warnings.filterwarnings("ignore", message=r".*MiddlewareBundle is experimental")
+        return MiddlewareBundle([middleware])
+
+
+class AmplifierMiddleware(AgentMiddleware):
+    """Opens a session of ours behind each run of an agent."""
+
+    def __init__(self, hooks: Governable, *, asks: Asking = "inline") -> None:
+        self._governor = govern(hooks)
+        self._asks = check_asks(asks)
+
+    async def process(
+        self, context: AgentContext, call_next: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Run the agent with what hooks left of the prompt."""
+        if is_governed(context.client_kwargs.get(MIDDLEWARE), self._governor):
+            await call_next()
+            return
+        check_client(context.agent)
+        prompt = read_prompt(context.messages)
+        run, verdict = await self._governor.begin(COVERAGE, prompt, name_agent(context.agent))
+        if run is None:
+            refusal = say_as_agent(verdict.text)
+            context.result = stream_response(refusal) if context.stream else refusal
+            return
+        if verdict.changed:
+            context.messages = change_prompt(context.messages, verdict.text)
+        turn = Turn(run, self._asks)
+        middleware = turn.add_to(context.client_kwargs.get(MIDDLEWARE))
+        context.client_kwargs = {**context.client_kwargs, MIDDLEWARE: middleware}
+        await self._run(context, call_next, turn)
+
+    async def _run(
+        self, context: AgentContext, call_next: Callable[[], Awaitable[None]], turn: Turn
+    ) -> None:
+        try:
+            ended = await call_to_end(call_next)
+            if isinstance(context.result, ResponseStream):
+                context.result = _follow(context.result, turn)
+            else:
+                context.result = await _finish(turn, context.result)
+                await turn.end()
+        except BaseException as error:
+            await turn.end(error)
+            raise
+        if ended is not None:
+            raise ended
+
+
+async def _finish(
+    turn: Turn, response: AgentResponse[Any] | None, *, streamed: bool = False
+) -> AgentResponse[Any] | None:
+    instead = await turn.complete(response, streamed=streamed)
+    return response if instead is None else say_as_agent(instead)
+
+
+def _follow(stream: ResponseStream[Any, Any], turn: Turn) -> ResponseStream[Any, Any]:
+    async def finish(response: AgentResponse[Any]) -> AgentResponse[Any] | None:
+        return await _finish(turn, response, streamed=True)
+
+    return follow_stream(stream, finish, turn.end)
+
+
+def check_asks(asks: Asking) -> Asking:
+    """ValueError for a way to ask that there is not."""
+    if asks not in get_args(Asking):
+        raise ValueError(f"asks is one of {', '.join(get_args(Asking))}, not {asks!r}")
+    return asks
+
+
+def check_client(agent: Any) -> None:
+    """MiddlewareFailure for an agent whose model and tools no hook would see."""
+    client = getattr(agent, "client", None)
+    if isinstance(client, ChatMiddlewareLayer) and isinstance(client, FunctionInvocationLayer):
+        return
+    name = getattr(agent, "name", None) or type(agent).__name__
+    what = "no client" if client is None else f"a client of type {type(client).__name__}"
+    raise MiddlewareFailure(
+        f"hooks cannot see what the agent {name!r} does, so it was not run: it has {what}, which "
+        "runs no middleware; derive the client from FunctionInvocationLayer, ChatMiddlewareLayer "
+        "and BaseChatClient, in this order"
+    )
+
+
+def name_agent(agent: Any) -> str:
+    """The name of an agent, for the session of a sub-agent."""
+    return str(getattr(agent, "name", None) or getattr(agent, "id", None) or "")

@@ -1,0 +1,191 @@
+"""A request to a model: as messages that hooks read, and with what they made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.adk.models.llm_request import LlmRequest
+from google.genai import types
+
+from amplifier_core.utils.copying import is_same
+from amplifier_hooks.external.messages import Placed, Plain
+from amplifier_hooks.frameworks.google_adk.contents import (
+    make_content,
+    make_plain,
+    read_response,
+    read_text,
+    replace_text_of,
+)
+
+SYSTEM = -1
+"""The place of the instructions, which are no content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A message, and the parts of a content that it stands for."""
+
+    message: Plain
+    place: int
+    parts: tuple[types.Part, ...] = ()
+
+
+def read_request(request: LlmRequest, *, in_full: bool = True) -> list[Piece]:
+    """The messages of a request; each tool result is one by itself.
+
+    If not `in_full`, nobody reads them: each content is one piece, known by its number.
+    """
+    pieces: list[Piece] = []
+    if said := _read_instructions(request):
+        pieces.append(Piece({"role": "system", "content": said}, SYSTEM))
+    for place, content in enumerate(request.contents):
+        if in_full:
+            pieces += _read_content(content, place)
+        else:
+            number: Plain = {"role": _read_role(content), "content": str(place)}
+            pieces.append(Piece(number, place, tuple(content.parts or ())))
+    return pieces
+
+
+def read_tool_names(request: LlmRequest) -> list[str]:
+    """The tools that the model is offered."""
+    return list(request.tools_dict)
+
+
+def _read_instructions(request: LlmRequest) -> str:
+    said = request.config.system_instruction
+    if said is None or isinstance(said, str):
+        return said or ""
+    if isinstance(said, types.Content):
+        return read_text(said.parts)
+    several = said if isinstance(said, list) else [said]
+    parts = [types.Part(text=one) if isinstance(one, str) else one for one in several]
+    return read_text(part for part in parts if isinstance(part, types.Part))
+
+
+def _read_role(content: types.Content) -> str:
+    return "assistant" if content.role == "model" else "user"
+
+
+def _read_content(content: types.Content, place: int) -> list[Piece]:
+    parts = content.parts or []
+    results = [part for part in parts if part.function_response]
+    rest = tuple(part for part in parts if not part.function_response)
+    pieces = [_read_result(part, place) for part in results]
+    if rest or not pieces:
+        pieces.append(_read_speech(_read_role(content), rest, place))
+    return pieces
+
+
+def _read_result(part: types.Part, place: int) -> Piece:
+    response = part.function_response or types.FunctionResponse()
+    message: Plain = {
+        "role": "tool",
+        "content": read_response(response),
+        "tool_call_id": response.id or "",
+        "name": response.name or "",
+    }
+    return Piece(message, place, (part,))
+
+
+def _read_speech(role: str, parts: tuple[types.Part, ...], place: int) -> Piece:
+    message: Plain = {"role": role, "content": read_text(parts)}
+    if calls := read_calls(parts):
+        message["tool_calls"] = calls
+    return Piece(message, place, parts)
+
+
+def read_calls(parts: Sequence[types.Part]) -> list[Plain]:
+    """The calls that a model made, as hooks see them; one without an id is known by its number."""
+    calls = [part.function_call for part in parts if part.function_call]
+    return [
+        {
+            "id": call.id or f"call-{number}",
+            "name": call.name or "",
+            "arguments": make_plain(call.args or {}),
+        }
+        for number, call in enumerate(calls)
+    ]
+
+
+def change_request(request: LlmRequest, pieces: Sequence[Piece], placed: Sequence[Placed]) -> None:
+    """Put what hooks left into the request, in place: the framework goes on with this object."""
+    instructions: str | None = None
+    groups: list[tuple[int | None, list[types.Part], types.Content]] = []
+    for one in placed:
+        piece = None if one.index is None else pieces[one.index]
+        if piece is not None and piece.place == SYSTEM:
+            instructions = str((one.message or piece.message).get("content") or "")
+            continue
+        if piece is None:
+            made = _make_content(one.message or {})
+            groups.append((None, list(made.parts or ()), made))
+            continue
+        parts = _change_parts(piece, one.message)
+        if groups and groups[-1][0] == piece.place:
+            groups[-1][1].extend(parts)
+        else:
+            groups.append((piece.place, parts, request.contents[piece.place]))
+    if instructions != (_read_instructions(request) or None):
+        request.config.system_instruction = instructions
+    request.contents = [_keep_or_copy(content, parts) for _, parts, content in groups]
+
+
+def _keep_or_copy(content: types.Content, parts: list[types.Part]) -> types.Content:
+    before = content.parts or []
+    if len(before) == len(parts) and all(any(one is other for other in before) for one in parts):
+        return content
+    return content.model_copy(update={"parts": parts})
+
+
+def _make_content(message: Plain) -> types.Content:
+    """A message that a hook added; in the middle of a conversation, only users speak for others."""
+    role = "model" if message.get("role") == "assistant" else "user"
+    return make_content(role, str(message.get("content") or ""))
+
+
+def _change_parts(piece: Piece, message: Plain | None) -> list[types.Part]:
+    if message is None:
+        return list(piece.parts)
+    content = message.get("content")
+    if piece.message["role"] == "tool":
+        return [_change_result(part, content) for part in piece.parts]
+    parts = list(piece.parts)
+    if content != piece.message["content"]:
+        parts = replace_text_of(parts, str(content or ""))
+    wanted = message.get("tool_calls")
+    if wanted != piece.message.get("tool_calls"):
+        parts = change_calls(parts, wanted or [])
+    return parts
+
+
+def _change_result(part: types.Part, content: object) -> types.Part:
+    response = part.function_response or types.FunctionResponse()
+    given = content if isinstance(content, dict) else {"result": content}
+    changed = response.model_copy(update={"response": given})
+    return part.model_copy(update={"function_response": changed})
+
+
+def change_calls(parts: Sequence[types.Part], wanted: Sequence[Plain]) -> list[types.Part]:
+    """The parts with these calls in the place of theirs; an equal one stays the same object."""
+    known = {
+        call["id"]: part
+        for call, part in zip(
+            read_calls(parts), (part for part in parts if part.function_call), strict=True
+        )
+    }
+    said = [part for part in parts if not part.function_call]
+    return [*said, *(_change_call(known.get(str(call.get("id"))), call) for call in wanted)]
+
+
+def _change_call(part: types.Part | None, call: Plain) -> types.Part:
+    before = None if part is None else part.function_call
+    name, arguments = call.get("name"), call.get("arguments") or {}
+    if part is None or before is None:
+        return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
+    if before.name == name and is_same(arguments, make_plain(before.args or {})):
+        return part
+    # What else the model put beside the call, such as a signature, stays there.
+    changed = before.model_copy(update={"name": name, "args": arguments})
+    return part.model_copy(update={"function_call": changed})

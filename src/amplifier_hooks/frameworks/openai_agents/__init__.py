@@ -1,0 +1,17 @@
+"""Hooks in front of agents built with the OpenAI Agents SDK.
+
+amplify(agent, "amplifier.yaml"), and then Runner.run(agent, ...) as ever
+"""
+
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage.openai_agents import COVERAGE
+from amplifier_hooks.frameworks.openai_agents.amplify import amplify
+from amplifier_hooks.frameworks.openai_agents.interrupts import questions, settle
+from amplifier_hooks.frameworks.openai_agents.prompts import PromptDenied
+
+__all__ = ["PromptDenied", "amplify", "coverage", "questions", "settle"]
+
+
+def coverage() -> Coverage:
+    """What hooks see here, and what their answers can do."""
+    return COVERAGE

@@ -1,0 +1,198 @@
+"""A request to a model: as messages that hooks read, and with what they made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strands.middleware import InvokeModelContext
+
+from amplifier_core.utils.copying import is_same
+from amplifier_hooks.external.messages import Placed, Plain
+from amplifier_hooks.frameworks.strands.contents import (
+    read_arguments,
+    read_block_text,
+    read_text,
+    replace_text,
+)
+from amplifier_hooks.guards.policy.unread_tools import OfferedTool
+
+SYSTEM = -1
+"""The place of the system prompt, which is no message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A message as hooks see it, and the blocks of a message that it stands for."""
+
+    message: Plain
+    place: int
+    blocks: tuple[Any, ...] = ()
+
+
+def read_request(context: InvokeModelContext, *, in_full: bool = True) -> list[Piece]:
+    """The messages of a request; each tool result is one by itself.
+
+    If not `in_full`, nobody reads them: each message is one piece, known by its number.
+    """
+    pieces: list[Piece] = []
+    if said := read_system(context.system_prompt):
+        pieces.append(Piece({"role": "system", "content": said}, SYSTEM))
+    for place, message in enumerate(context.messages):
+        if in_full:
+            pieces += _read_message(message, place)
+        else:
+            number: Plain = {"role": message["role"], "content": str(place)}
+            pieces.append(Piece(number, place, tuple(message["content"])))
+    return pieces
+
+
+def read_tools(context: InvokeModelContext) -> list[OfferedTool]:
+    """The tools that the model is offered."""
+    return [
+        OfferedTool(spec["name"], (spec.get("inputSchema") or {}).get("json"))
+        for spec in context.tool_specs or ()
+    ]
+
+
+def read_model_name(context: InvokeModelContext) -> str | None:
+    """The model's own name, if it has one."""
+    config = getattr(context.model, "config", None)
+    return config.get("model_id") if isinstance(config, dict) else None
+
+
+def read_system(said: Any) -> str:
+    """The text of a system prompt."""
+    return said if isinstance(said, str) else read_text(said)
+
+
+def _read_message(message: Any, place: int) -> list[Piece]:
+    blocks = message["content"]
+    results = [block for block in blocks if "toolResult" in block]
+    rest = tuple(block for block in blocks if "toolResult" not in block)
+    pieces = [_read_result(block, place) for block in results]
+    if rest or not pieces:
+        pieces.append(_read_speech(message["role"], rest, place))
+    return pieces
+
+
+def _read_result(block: Any, place: int) -> Piece:
+    result = block["toolResult"]
+    message: Plain = {
+        "role": "tool",
+        "content": read_block_text(result["content"]),
+        "tool_call_id": result["toolUseId"],
+    }
+    return Piece(message, place, (block,))
+
+
+def _read_speech(role: str, blocks: tuple[Any, ...], place: int) -> Piece:
+    message: Plain = {"role": role, "content": read_text(blocks)}
+    if calls := read_calls(blocks):
+        message["tool_calls"] = calls
+    return Piece(message, place, blocks)
+
+
+def read_calls(blocks: Sequence[Any]) -> list[Plain]:
+    """The calls that a model made, as hooks see them."""
+    uses = [block["toolUse"] for block in blocks if "toolUse" in block]
+    return [
+        {"id": use["toolUseId"], "name": use["name"], "arguments": read_arguments(use["input"])}
+        for use in uses
+    ]
+
+
+@dataclass(slots=True)
+class _Built:
+    """A message of the new request."""
+
+    role: str
+    blocks: list[Any]
+    place: int | None
+    rest: dict[str, Any]
+
+
+def change_request(
+    context: InvokeModelContext, pieces: Sequence[Piece], placed: Sequence[Placed]
+) -> InvokeModelContext:
+    """The request with what hooks left; the conversation of the agent stays as it was."""
+    system = _find_system(pieces, placed)
+    built: list[_Built] = []
+    for one in placed:
+        piece = None if one.index is None else pieces[one.index]
+        if piece is None or piece.place != SYSTEM:
+            _add(built, _build(context, piece, one.message))
+    messages: Any = [
+        {**one.rest, "role": one.role, "content": one.blocks} for one in built if one.blocks
+    ]
+    if system == read_system(context.system_prompt):
+        return context.replace(messages=messages)
+    return context.replace(messages=messages, system_prompt=system or None)
+
+
+def _find_system(pieces: Sequence[Piece], placed: Sequence[Placed]) -> str:
+    for one in placed:
+        if one.index is not None and pieces[one.index].place == SYSTEM:
+            return str((one.message or pieces[one.index].message).get("content") or "")
+    return ""
+
+
+def _build(context: InvokeModelContext, piece: Piece | None, message: Plain | None) -> _Built:
+    if piece is None:
+        said = message or {}
+        role = "assistant" if said.get("role") == "assistant" else "user"
+        return _Built(role, [{"text": str(said.get("content") or "")}], None, {})
+    whole = context.messages[piece.place]
+    rest = {key: value for key, value in whole.items() if key not in ("role", "content")}
+    return _Built(whole["role"], _change_blocks(piece, message), piece.place, rest)
+
+
+def _add(built: list[_Built], new: _Built) -> None:
+    """Put a message behind the others; what hooks add joins its neighbour of the same role.
+
+    Some models want users and assistants to take turns.
+    """
+    last = built[-1] if built else None
+    joins = last is not None and last.role == new.role
+    if last is not None and joins and (last.place == new.place or None in (last.place, new.place)):
+        last.blocks += new.blocks
+        last.place = new.place if last.place is None else last.place
+    else:
+        built.append(new)
+
+
+def _change_blocks(piece: Piece, message: Plain | None) -> list[Any]:
+    if message is None:
+        return list(piece.blocks)
+    content = message.get("content")
+    if piece.message["role"] == "tool":
+        return [_change_result(block, content) for block in piece.blocks]
+    blocks = list(piece.blocks)
+    if content != piece.message["content"]:
+        blocks = replace_text(blocks, str(content or ""))
+    wanted = message.get("tool_calls")
+    if wanted != piece.message.get("tool_calls"):
+        blocks = change_calls(blocks, wanted or [])
+    return blocks
+
+
+def _change_result(block: Any, content: Any) -> Any:
+    given = {"json": content} if isinstance(content, dict) else {"text": str(content)}
+    return {**block, "toolResult": {**block["toolResult"], "content": [given]}}
+
+
+def change_calls(blocks: Sequence[Any], wanted: Sequence[Plain]) -> list[Any]:
+    """The blocks with these calls in the place of theirs; an equal one stays the same object."""
+    known = {block["toolUse"]["toolUseId"]: block for block in blocks if "toolUse" in block}
+    said = [block for block in blocks if "toolUse" not in block]
+    return [*said, *(_change_call(known.get(call.get("id")), call) for call in wanted)]
+
+
+def _change_call(block: Any, call: Plain) -> Any:
+    before = {} if block is None else block["toolUse"]
+    name, arguments = call.get("name"), call.get("arguments") or {}
+    if before and before["name"] == name and is_same(arguments, read_arguments(before["input"])):
+        return block
+    changed = {**before, "toolUseId": call.get("id"), "name": name, "input": arguments}
+    return {"toolUse": changed}

@@ -1,0 +1,8 @@
+"""What secrets look like, where they stand in a text, and how they are hidden."""
+
+from __future__ import annotations
+
+from amplifier_hooks.guards.policy.secrets.redactor import SHAPES, Redactor, Span
+from amplifier_hooks.guards.policy.secrets.tokens import TOKENS
+
+__all__ = ["SHAPES", "TOKENS", "Redactor", "Span"]

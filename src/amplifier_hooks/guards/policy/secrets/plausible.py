@@ -1,0 +1,244 @@
+"""Whether a guess is worth hiding: secrets are told from words, names and program code.
+
+A value is judged by its own letters and, where that says too little, by what stands around it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import unquote
+
+Check = Callable[[str, int, int], bool]
+"""Takes a text, and where in it the value begins and ends."""
+
+_PLACEHOLDER = re.compile(
+    r"[<${%]|.*\{\{|.*\$\{|.*\$\(|.*<[^>]*>|.*%\(|.*\.\.\.|[*xX.•\-_#0?]+$|(?i:.*redacted|deadbeef)|"
+    r"#[0-9A-Fa-f]{3,8}$"
+)
+_PLACEHOLDER_WORDS = (
+    " a access admin an any api apikey auth bar baz bearer bool boolean bytes changeit changeme "
+    " character client cls code config credential credentials csrf custom default demo disabled "
+    " dummy empty enabled env example fake false field file float foo guest hidden host id input "
+    " int integer key login me mock model my mypass mypassword mysecret mytoken name nil no none "
+    " null number object off on option optional options os pass passphrase passwd password path "
+    " placeholder private prompt public pw pwd read redacted refresh request required response "
+    " root sample secret secretkey self session sign some str string system test testing text "
+    " the this tiger to token true type undefined unset user username value void with write xxx "
+    " yes you your "
+)
+_KNOWN_NAMES = re.compile(
+    r"(?i)(?:sha|md|hs|rs|es|ps|aes|rsa|utf|base|oauth|x|pkcs|ipv|http|tls|ssl|v|p|ed|int|uint|"
+    r"float|str|latin|cp|iso|win|py|arg|var|val|tok|token|pass|password|secret|key|value|test|user|"
+    r"name|node|field|line|item|data|res|result|match|word|text|expr|part|group|left|right)"
+    r"[-_]?\d{1,5}"
+)
+_CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+[!?]?$")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
+_PARTS = re.compile(r"[\s_\-./:,]+")
+_PLAIN_PART = re.compile(
+    r"(?:[A-Za-z]+\d{0,2}|\d+[a-z]{0,2}|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,2})?$"
+)
+_ADDRESS = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+$|[A-Za-z][A-Za-z0-9+.\-]*://")
+# What a reader takes as one word: `Ed` `25519` `Private` `Key`.
+_RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_INNER_SYMBOL = re.compile(r"\w[!@#$%^&*~+]+\w")
+_LONGEST_KEY = 100
+_OF_PROGRAMS = re.compile(r"[(){}\[\]<>|\\`\s]")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret: `<token>`, `$TOKEN`, `changeme`, `xxxx`."""
+    bare = value.strip(" \t.,;:!?\"'`")
+    if len(bare) < 3 or _PLACEHOLDER.match(bare):
+        return True
+    words = [word for word in re.split(r"[\s_\-./:]+|(?<=[a-z])(?=[A-Z])", bare) if word]
+    return all(f" {word.casefold()} " in _PLACEHOLDER_WORDS for word in words)
+
+
+def is_random(value: str) -> bool:
+    """Whether the letters look drawn by lot: digits and capitals all over a long text."""
+    if len(value) < 16 or _OF_PROGRAMS.search(value):
+        return False
+    runs = len(_RUN.findall(value))
+    return runs >= 5 and runs * 10 >= len(value) * 3
+
+
+def is_secret_text(value: str) -> bool:
+    """Whether a text, known to be data and not code, has the letters of a password or a key."""
+    if is_placeholder(value) or _OF_PROGRAMS.search(value) or _ADDRESS.match(value):
+        return False
+    return is_random(value) or (not _is_name(value) and _has_letters_of_a_secret(value))
+
+
+def _is_name(value: str) -> bool:
+    """Whether it reads as the name of something: `sha256`, `config.api_key`, `csrf_token`."""
+    if _KNOWN_NAMES.fullmatch(value) or _CODE.match(value):
+        return True
+    parts = _PARTS.split(value)
+    return len(parts) > 1 and all(_PLAIN_PART.match(part) for part in parts)
+
+
+def _has_letters_of_a_secret(value: str) -> bool:
+    """Digits among letters, six digits, or a sign inside a word."""
+    if _has_digits(value):
+        return any(letter.isalpha() for letter in value) or len(value) >= 6
+    return _INNER_SYMBOL.search(value) is not None
+
+
+# The values of single shapes
+
+
+def is_folder_name(key: str, value: str) -> bool:
+    """Whether a setting named like a password is the folder where a program works.
+
+    `PWD` and `OLDPWD` of a shell, and names that end in `pwd` with a path of several folders.
+    """
+    if not key.lower().endswith("pwd"):
+        return False
+    pattern = _PATH if key in ("PWD", "OLDPWD") else _LONG_PATH
+    return pattern.fullmatch(value) is not None
+
+
+_PATH = re.compile(r"(?:[A-Za-z]:)?[/\\~][^\s;,\"'@!$%^&*]*")
+_LONG_PATH = re.compile(r"(?:[A-Za-z]:)?[/\\~](?:[\w.+-]+[/\\]){1,}[\w.+-]+[/\\]?")
+_KEY_BEFORE = re.compile(
+    r"([A-Za-z0-9_\-.]+)(?:\\*[\"'])?\]?\s{0,5}(?::=|=>|[:=])\s{0,5}(?:\\*[\"'])?$"
+)
+
+
+def _check_key_value(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    key = _KEY_BEFORE.search(text[max(0, start - _LONGEST_KEY) : start])
+    if key is not None and is_folder_name(key.group(1), value):
+        return False
+    if text[start - 1 : start] in {'"', "'"}:
+        return is_secret_text(value) and not _continues_as_code(text, end + 1)
+    return _is_bare_secret(text, start, end)
+
+
+def _continues_as_code(text: str, position: int) -> bool:
+    """Whether a string is put together from parts, or has a method called on it."""
+    return re.compile(r"\s{0,3}(?:\+|%|\.[a-z_]+\()").match(text, position) is not None
+
+
+def _is_bare_secret(text: str, start: int, end: int) -> bool:
+    value = text[start:end].rstrip(".:!?`*)]}")
+    if not is_secret_text(value):
+        return False
+    if not _IDENTIFIER.match(value) or is_random(value):
+        return not _NUMBER.match(value)
+    if text[end : end + 1] in tuple(",)([;]}") or text[end - 1] in ")]}":
+        return False
+    before = text[max(0, start - 80) : start]
+    if _ASSIGNED_BEFORE.search(before):
+        return True
+    return _ALONE_BEFORE.search(before) is not None and _LINE_END.match(text, end) is not None
+
+
+_NUMBER = re.compile(r"[-+]?(?:0[xob])?[0-9a-fA-F_]{0,15}\.?\d*[a-zA-Z%]{0,3}$")
+# `name=value` with no space, or `name: value` and `name = value` alone on their line.
+_ASSIGNED_BEFORE = re.compile(r"(?:^|[\s?&;\"'`])[A-Za-z0-9_\-]+=$")
+_ALONE_BEFORE = re.compile(r"(?:^|\s)[A-Za-z0-9_\-]+(?::[ \t]+|\s=\s)$")
+_LINE_END = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r|\n|$)")
+
+
+def _check_env_line(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    if is_placeholder(value) or _is_path_or_name(value):
+        return False
+    if _has_digits(value) and not value.isdigit():
+        return True
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return _ENV_BEFORE.match(line) is not None and len(value) > 3
+
+
+def _is_path_or_name(value: str) -> bool:
+    named = _CODE.match(value) or _KNOWN_NAMES.fullmatch(value)
+    constant = value.isupper() and "_" in value
+    return bool(named) or constant or value.startswith(("/", "./", "~/"))
+
+
+def _has_digits(value: str) -> bool:
+    return any(letter.isdigit() for letter in value)
+
+
+_ENV_BEFORE = re.compile(r"[ \t]*(?:(?:export|set|setx|ENV|ARG|-e|--env)[ \t]+)?[A-Z0-9_]+=[\"']?$")
+
+
+def _check_netrc(text: str, start: int, end: int) -> bool:
+    return not is_placeholder(text[start:end])
+
+
+def _check_flag(text: str, start: int, end: int) -> bool:
+    value = text[start:end].rstrip(".,:`)]")
+    if value.isupper() and value.replace("_", "").replace("-", "").isalpha():
+        return False
+    if value.isalpha():  # a word: a password if the command ends or goes on with a flag
+        return not is_placeholder(value) and _FLAG_AFTER.match(text, end) is not None
+    if text[start - 1 : start] == "=" or text[start - 2 : start] in {'="', "='"}:
+        return not is_placeholder(value) and not _CODE.match(value)
+    return is_secret_text(value)
+
+
+_FLAG_AFTER = re.compile(r"[\"']?[ \t]+-{1,2}[A-Za-z]|[\"']?[ \t]*(?:$|[\r\n|&;])")
+
+
+def _check_url(text: str, start: int, end: int) -> bool:
+    value = unquote(text[start:end])
+    return not is_placeholder(value) and not re.match(r"\d+,|.*[(){}\[\]|`]", value)
+
+
+def _check_header(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    if is_placeholder(value) or _CODE.match(value):
+        return False
+    told = is_secret_text(value) and _has_digits(value)
+    return told or is_random(value) or _decodes_to_pair(value)
+
+
+def _check_cookie(text: str, start: int, end: int) -> bool:
+    pairs = [pair.partition("=") for pair in ("=" + text[start:end]).split(";")]
+    return any(is_secret_text(value.strip()) or is_random(value.strip()) for _, _, value in pairs)
+
+
+def _check_docker(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    return _decodes_to_pair(value) or is_random(value)
+
+
+def _decodes_to_pair(value: str) -> bool:
+    """Whether it is `user:password` in base64."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return False
+    return ":" in decoded[1:-1] and decoded.isprintable()
+
+
+def _check_kubernetes(text: str, start: int, end: int) -> bool:
+    return "{{" not in text[start:end]
+
+
+def _check_data(text: str, start: int, end: int) -> bool:
+    return is_secret_text(text[start:end].strip())
+
+
+CHECKS: Mapping[str, Check] = {
+    "url-password": _check_url,
+    "authorization": _check_header,
+    "bearer-token": _check_header,
+    "cookie": _check_cookie,
+    "xml-element": _check_data,
+    "netrc": _check_netrc,
+    "command-password": _check_flag,
+    "connection-string": _check_netrc,
+    "docker-auth": _check_docker,
+    "kubernetes-secret": _check_kubernetes,
+    "kubernetes-data": _check_kubernetes,
+    "env-line": _check_env_line,
+    "key-value": _check_key_value,
+}
+"""How the finds of each guess are judged; one that fails is no find."""

@@ -1,0 +1,126 @@
+"""Tokens: secrets that are known by their own form, as RE2 patterns.
+
+A named group marks the part to hide; without one, the whole match is hidden. These shapes, and
+only these, count in what a tool is about to write or run.
+"""
+
+from __future__ import annotations
+
+BOUNDARY = r"(?:^|[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
+"""What may stand before a word: not a letter, unless that belongs to an escape."""
+
+_WORD = r"[A-Za-z0-9]"
+_URL_SAFE = r"[A-Za-z0-9_\-]"
+_BASE64 = r"[A-Za-z0-9+/]"
+
+
+def _build_token(body: str) -> str:
+    """A token that must begin a word, as its beginning is too common elsewhere."""
+    return f"{BOUNDARY}(?P<secret>{body})"
+
+
+def _build_aws_secret() -> str:
+    """Forty letters behind their name, or behind the access key that they belong to."""
+    body, end = f"{_BASE64}{{40}}", r"(?:[^A-Za-z0-9/+=]|$)"
+    named = (
+        r"(?i:secret[_\-. ]?access[_\-. ]?key|aws[_\-. ]?secret[_\-. ]?key)(?:\\*[\"'])?"
+        r"\s{0,5}(?::=|=>|[:=>,])?\s{0,5}(?:\\*[\"'])?"
+    )
+    paired = BOUNDARY + r"(?:AKIA|ASIA)[A-Z2-7]{16}(?:\\*[\"'])?\s{0,5}[,:;|\s]\s{0,5}(?:\\*[\"'])?"
+    return f"{named}(?P<named>{body}){end}|{paired}(?P<paired>{body}){end}"
+
+
+# What may stand between two lines of a key: line ends, escaped ones too, quotes, numbers of lines.
+_GAP = r"(?:\s|\\+[nrt]|[\"'+>|#*,;\\→]|\b\d{1,5}[:|\t])"
+_KEY_LINES = (
+    r"(?:" + _GAP + r"*(?:Proc-Type|DEK-Info|Version|Comment|Subject|Encryption|Hash)"
+    r":[^\r\n\\]*){0,4}"
+    r"(?:" + _GAP + r"*[A-Za-z0-9+/=%]{16,})" + r"(?:" + _GAP + r"*[A-Za-z0-9+/=%]{4,})*"
+)
+_KEY_KIND = r"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?"
+_KEY_END = r"-----END " + _KEY_KIND + r"-----"
+
+
+def _build_private_key() -> str:
+    """The whole key, or as much of its beginning as a limit has left."""
+    start = r"-----BEGIN " + _KEY_KIND + r"-----"
+    last = r"(?:" + _GAP + r"+[A-Za-z0-9+/=%]{1,3})?"  # too short to be told but by the end
+    whole = start + _KEY_LINES + r"(?:" + last + _GAP + r"*" + _KEY_END + r")?"
+    ssh2 = r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----" + _KEY_LINES
+    putty = r"Private-Lines: \d{1,4}(?:\r?\n[A-Za-z0-9+/=]{16,})+(?:\r?\n[A-Za-z0-9+/=]{4,})?"
+    return f"{whole}|{ssh2}|{putty}"
+
+
+def _build_private_key_end() -> str:
+    """What is left of a key whose beginning was cut off."""
+    last = r"(?:[A-Za-z0-9+/]{1,76}={0,2}" + _GAP + r"+)?"
+    return r"(?:[A-Za-z0-9+/]{40,}={0,2}" + _GAP + r"+)+" + last + _KEY_END
+
+
+TOKENS: dict[str, str] = {
+    "private-key": _build_private_key(),
+    "private-key-end": _build_private_key_end(),
+    "anthropic-key": rf"sk-ant-{_URL_SAFE}{{16,}}",
+    "openrouter-key": rf"sk-or-{_URL_SAFE}{{16,}}",
+    "openai-key": _build_token(
+        rf"sk-(?:(?:proj|svcacct|admin|None)-{_URL_SAFE}{{20,}}|{_WORD}{{20,}})"
+    ),
+    "aws-access-key": _build_token(r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    "aws-secret-key": _build_aws_secret(),
+    "aws-bedrock-key": _build_token(r"ABSK[A-Za-z0-9+/]{60,}={0,2}"),
+    "github-token": rf"(?:gh[pousr]_{_WORD}{{36,}}|github_pat_[A-Za-z0-9_]{{22,}})",
+    "gitlab-token": _build_token(
+        rf"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat|imt|oas)-{_URL_SAFE}{{20,}}(?:\.{_URL_SAFE}+)*"
+    ),
+    "slack-token": _build_token(
+        r"(?:xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%\-]{10,}|xapp-\d-[A-Za-z0-9\-]{10,})"
+    ),
+    "slack-webhook": (
+        r"https://hooks\.slack\.com/"
+        r"(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9/_\-]{20,})"
+    ),
+    "discord-webhook": (
+        r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/(?P<secret>\d+/[A-Za-z0-9_\-]{30,})"
+    ),
+    # The id of the bot in base64, a time, and a code.
+    "discord-token": _build_token(
+        rf"(?:[MNO]{_URL_SAFE}{{23,27}}\.{_URL_SAFE}{{6}}\.{_URL_SAFE}{{27,40}}|mfa\.{_URL_SAFE}{{80,90}})"
+    ),
+    "stripe-key": rf"(?:sk|rk)_(?:live|test)_{_WORD}{{16,}}|whsec_[A-Za-z0-9+/=]{{24,}}",
+    "google-api-key": _build_token(rf"AIza{_URL_SAFE}{{35}}"),
+    "google-oauth": _build_token(
+        rf"(?:ya29\.[A-Za-z0-9_\-.]{{20,}}|GOCSPX-{_URL_SAFE}{{20,}}|1//0{_URL_SAFE}{{40,}})"
+    ),
+    "npm-token": _build_token(rf"npm_{_WORD}{{36,}}"),
+    "pypi-token": rf"pypi-AgE{_URL_SAFE}{{40,}}",
+    "rubygems-token": _build_token(r"rubygems_[a-f0-9]{48}"),
+    "docker-token": _build_token(rf"dckr_(?:pat|oat)_{_URL_SAFE}{{20,}}"),
+    "huggingface-token": _build_token(rf"(?:hf|api_org)_{_WORD}{{30,}}"),
+    "groq-key": _build_token(rf"gsk_{_WORD}{{40,}}"),
+    "xai-key": _build_token(rf"xai-{_WORD}{{60,}}"),
+    "perplexity-key": _build_token(rf"pplx-{_WORD}{{40,}}"),
+    "replicate-token": _build_token(rf"r8_{_WORD}{{36,}}"),
+    "sendgrid-key": _build_token(rf"SG\.{_URL_SAFE}{{16,}}\.{_URL_SAFE}{{16,}}"),
+    "twilio-key": _build_token(r"SK[0-9a-f]{32}\b"),
+    "mailgun-key": _build_token(r"key-[0-9a-f]{32}\b"),
+    "telegram-token": _build_token(rf"\d{{8,10}}:AA{_URL_SAFE}{{33}}"),
+    "digitalocean-token": r"do[oprt]_v1_[a-f0-9]{64}",
+    "shopify-token": _build_token(r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    "vault-token": _build_token(rf"hv[sbr]\.{_URL_SAFE}{{24,}}"),
+    "terraform-token": rf"{_WORD}{{14}}\.(?P<secret>atlasv1\.{_URL_SAFE}{{60,}})",
+    "databricks-token": _build_token(r"dapi[a-f0-9]{32}(?:-\d)?\b"),
+    "grafana-token": _build_token(r"(?:glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|glc_[A-Za-z0-9+/=]{32,})"),
+    "sentry-token": _build_token(rf"sntry[su]_{_BASE64}{{40,}}[A-Za-z0-9+/=_]*"),
+    "newrelic-key": _build_token(r"NRAK-[A-Z0-9]{27}"),
+    "linear-key": _build_token(rf"lin_(?:api|oauth)_{_WORD}{{40,}}"),
+    "notion-token": _build_token(rf"(?:ntn_{_WORD}{{40,}}|secret_{_WORD}{{43}}\b)"),
+    "postman-key": _build_token(r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    "doppler-token": _build_token(r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._\-]{40,}"),
+    "planetscale-token": _build_token(r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_\-.]{32,}"),
+    "atlassian-token": _build_token(r"ATATT3[A-Za-z0-9_\-=]{60,}"),
+    "figma-token": _build_token(rf"fig[dou]_{_URL_SAFE}{{40,}}"),
+    "azure-account-key": (r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
+    "azure-sas": (r"[?&]sig=(?P<secret>(?:%2[BbFf]|[A-Za-z0-9+/]){43,}(?:%3[Dd]|=){1,2})"),
+    "age-key": r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
+    "jwt": r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?",
+}

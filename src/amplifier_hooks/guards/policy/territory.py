@@ -1,0 +1,180 @@
+"""Guarded globs, and the paths that they cover, however those are written."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from amplifier_core.utils.nested import iterate_parts
+from amplifier_hooks.guards.policy.paths import escape_glob, match_glob, resolve
+
+_MAX_PARTS = 100_000
+_MOST_BELOW = 2_000
+# What package managers put there can be installed again, and has files of any name.
+_INSTALLED = frozenset({"node_modules", ".venv", "site-packages", "__pycache__", ".tox"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A guarded path: as it was given, where it really leads, and the glob that covers it."""
+
+    given: str
+    resolved: Path
+    pattern: str
+
+
+class Territory:
+    """The guarded globs, seen from the session's working directory."""
+
+    def __init__(self, patterns: Iterable[str], base: Path) -> None:
+        self._patterns = tuple(patterns)
+        match_glob(Path("/"), self._patterns)  # a glob that cannot be used is an error now
+        self._base = base
+        self._heads = [(one, *_split_literal_head(one)) for one in self._patterns]
+        self._names, self._globs = _find_telling_names(self._patterns)
+
+    def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
+        """The glob that guards this path, or None; ValueError if the path cannot be resolved."""
+        start = base or self._base
+        resolved = resolve(given, start)
+        lexical = Path(os.path.normpath(start / given))
+        symlinked = dict(self._iterate_symlinked())
+        for path in dict.fromkeys(_list_disguises(resolved, lexical)):
+            if pattern := match_glob(path, self._patterns):
+                return Hit(given, resolved, pattern)
+            if found := match_glob(path, symlinked):
+                return Hit(given, resolved, symlinked[found])
+        return None
+
+    def find_hit_below(
+        self, given: str, base: Path | None = None, name: str | None = None
+    ) -> Hit | None:
+        """The first guarded path in a folder, for whoever removes or moves the folder as a whole.
+
+        If only files and folders of a `name` (a glob) are removed, then what has it or is in a
+        folder that has. Of a large folder, only the 2,000 entries nearest to its top are looked at.
+        """
+        folder = resolve(given, base or self._base)
+        globs = {**dict.fromkeys(self._patterns), **dict(self._iterate_symlinked())}
+        own_name = given.rstrip("/").rpartition("/")[2]
+        for path in _iterate_below(folder):
+            names = (own_name, *path.relative_to(folder).parts)
+            if name is not None and not any(fnmatchcase(one, name) for one in names):
+                continue
+            if found := match_glob(path, globs):
+                return Hit(given, path, globs[found] or found)
+        return None
+
+    def may_guard(self, path: str) -> bool:
+        """A quick look whether a path can be guarded, before its links are followed."""
+        parts = path.casefold().split("/")
+        if not self._names.isdisjoint(parts):
+            return True
+        return any(fnmatchcase(part, glob) for glob in self._globs for part in parts)
+
+    def find_hit_behind(self, given: str) -> Hit | None:
+        """The glob that guards something behind this path, if it becomes a link to a folder."""
+        resolved = resolve(given, self._base)
+        for pattern in self._patterns:
+            parts = pattern.rstrip("/").split("/")
+            above = ["/".join(parts[:at]) for at in range(1, len(parts))]
+            if match_glob(resolved, [one for one in above if one.strip("/*~")]):
+                return Hit(given, resolved, pattern)
+        return None
+
+    def _iterate_symlinked(self) -> Iterator[tuple[str, str]]:
+        """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`.
+
+        Each with where it leads, and as it was written.
+        """
+        known = {"": "", "/": ""}
+        for pattern, head, tail in self._heads:
+            if head and (real := _resolve_head(head, known) or "/") != head:
+                yield f"{escape_glob(real)}/{tail}", pattern
+
+
+def _find_telling_names(patterns: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """A component that every path of a glob has: a name, or else a glob of a name."""
+    names: set[str] = set()
+    globs: set[str] = set()
+    for pattern in patterns:
+        parts = [part.casefold() for part in pattern.split("/") if part not in {"", "~", "**"}]
+        literal = [part for part in parts if not any(sign in part for sign in "*?[{")]
+        if literal:
+            names.add(literal[-1])
+        else:
+            plain = [part for part in parts if "{" not in part]
+            globs.add(plain[-1] if plain else "*")
+    return frozenset(names), frozenset(globs)
+
+
+def _iterate_below(folder: Path) -> Iterator[Path]:
+    """What is in a folder, level by level; links are not followed."""
+    folders, left = deque([folder]), _MOST_BELOW
+    while folders and left > 0:
+        try:
+            entries = sorted(os.scandir(folders.popleft()), key=lambda entry: entry.name)[:left]
+        except OSError:  # no folder, or none that can be read
+            continue
+        left -= len(entries)
+        for entry in entries:
+            yield Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _INSTALLED:
+                folders.append(Path(entry.path))
+
+
+def _resolve_head(path: str, known: dict[str, str]) -> str:
+    """Where an absolute path leads; what it has in common with others is looked up once."""
+    if path not in known:
+        folder, name = path.rsplit("/", 1)
+        real = f"{_resolve_head(folder, known)}/{name}"
+        special = name in {"", ".", ".."}
+        # This runs for each glob at each call: a look at each folder must do.
+        known[path] = os.path.realpath(path) if special or os.path.islink(real) else real  # noqa: PTH114
+    return known[path]
+
+
+def _list_disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
+    """The path itself, and what it may be taken for: full-width letters, percent signs."""
+    for path in (resolved, lexical):
+        yield path
+        text = str(path)
+        yield Path(unicodedata.normalize("NFKC", text))
+        if "%" in text:
+            yield Path(os.path.normpath(unquote(text).replace("\0", "")))
+
+
+def _split_literal_head(pattern: str) -> tuple[str, str]:
+    """The part of an absolute glob before its first wildcard, and the rest."""
+    if pattern.startswith("~/"):
+        pattern = str(Path.home()) + pattern[1:]
+    if not pattern.startswith("/"):
+        return "", pattern
+    parts = pattern.split("/")
+    at = next((n for n, part in enumerate(parts) if any(s in part for s in "*?[{")), len(parts))
+    return "/".join(parts[:at]), "/".join(parts[at:])
+
+
+def iterate_texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
+    """Every text under one of the keys, at any depth: MultiEdit names a file per edit.
+
+    In any case of letters: some programs do not tell "Path" from "path".
+    """
+    wanted = {fold_key(one) for one in ([keys] if isinstance(keys, str) else keys)}
+    for key, part in iterate_parts(value, _MAX_PARTS):
+        if part is None or isinstance(part, list | tuple):
+            continue
+        if isinstance(key, str) and fold_key(key) in wanted:
+            yield str(part)
+
+
+def fold_key(key: str) -> str:
+    """`file_path`, `filePath` and `File-Path` are one key."""
+    return key.casefold().replace("_", "").replace("-", "")

@@ -1,0 +1,356 @@
+"""hooks-production-guard: ask a person before anything writes to a guarded path.
+
+Listens to  tool:pre
+Answers     ask_user or deny, or continue
+Configure   patterns, tools, shell, path_keys, command_keys, action, priority, timeout, approval_*
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from glob import iglob
+from itertools import islice, product
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field, field_validator
+
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.models import HookResult
+from amplifier_hooks.guards.bash import (
+    Command,
+    Place,
+    Word,
+    ensure_available,
+    is_harmless,
+    list_all_commands,
+    list_directories,
+    look_up_writes,
+    read_name_test,
+)
+from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, PATH_KEYS, TOOLS
+from amplifier_hooks.guards.policy.paths import match_glob
+from amplifier_hooks.guards.policy.territory import Hit, Territory, iterate_texts_under
+from amplifier_hooks.guards.policy.tool_inputs import (
+    ARGUMENT_KEYS,
+    COMMAND_KEYS,
+    FILE_KEYS,
+    is_reading,
+    list_commands,
+    list_paths,
+)
+from amplifier_hooks.guards.policy.unread_tools import offer_reader
+from amplifier_hooks.modules.guarding import (
+    GuardConfig,
+    Reply,
+    get_base_dir,
+    list_lines,
+    read_command,
+    register_guards,
+    shorten,
+)
+from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.modules.tool_table import look_up_tool
+
+NAME = "hooks-production-guard"
+Keys = str | list[str]
+_MOST_FILES = 1_000
+_LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
+_WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
+_COPYING_PROGRAMS = frozenset({"cp", "gcp"})
+_COPYING_FLAGS = re.compile("-[finpuv]+|--")
+_FOLDER_PROGRAMS = frozenset({"rm", "mv", "trash", "chmod", "chown", "find", "gfind", "rsync"})
+
+
+def _list_editing_tools() -> dict[str, Keys]:
+    return {tool: list(PATH_KEYS) for tool in sorted(EDITING_TOOLS)}
+
+
+class UnreadableInput(ValueError):
+    """Not all parts of a command are known, or of the input of a tool that nobody described."""
+
+
+class Config(GuardConfig):
+    """The options of hooks-production-guard."""
+
+    patterns: list[str] = Field(
+        default_factory=lambda: ["production/**", "*.env", ".env.*"], min_length=1
+    )
+    tools: dict[str, Keys] = Field(default_factory=_list_editing_tools)
+    shell: dict[str, str] = Field(default_factory=lambda: {"Bash": "command"})
+    path_keys: list[str] = Field(
+        default_factory=lambda: list(FILE_KEYS),
+        validation_alias=AliasChoices("path_keys", "mcp_paths"),  # as older bundles say
+    )
+    command_keys: list[str] = Field(
+        default_factory=lambda: list(COMMAND_KEYS),
+        validation_alias=AliasChoices("command_keys", "mcp_commands"),
+    )
+    action: Literal["ask_user", "deny"] = "ask_user"
+
+    @field_validator("patterns")
+    @classmethod
+    def _check_globs(cls, value: list[str]) -> list[str]:
+        match_glob(Path("/"), value)
+        return value
+
+
+class ProductionGuard:
+    """Stands before the tools that write."""
+
+    def __init__(self, config: Config, territory: Territory, base: Path) -> None:
+        self._config = config
+        self._territory = territory
+        self._base = base
+
+    def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
+        tool = str(data.get("tool_name", ""))
+        given = data.get("tool_input") or {}
+        command_key = look_up_tool(self._config.shell, tool)
+        try:
+            paths, commands = self._list_paths(tool, given), self._list_commands(tool, given)
+        except UnreadableInput as wrong:
+            return self._answer_unreadable(tool, wrong, _show_input(given, command_key))
+        except ValueError as wrong:
+            return HookResult(action="deny", reason=f"{tool}: {wrong}")
+        if not paths and not commands:
+            return HookResult(action="continue")
+        return self._judge(tool, given, command_key, partial(self._find_hits, paths, commands))
+
+    def _list_paths(self, tool: str, given: Any) -> list[str]:
+        """What a call names; of a tool that the options do not name, what its keys tell."""
+        keys = look_up_tool(self._config.tools, tool)
+        if keys is not None:
+            return list(_find_reader(tool)(given, [keys] if isinstance(keys, str) else keys))
+        if look_up_tool(self._config.shell, tool) is not None or is_reading(tool):
+            return []
+        return _read_undescribed(list_paths, given, self._config.path_keys)
+
+    def _list_commands(self, tool: str, given: Any) -> list[str]:
+        keys = self._config.command_keys if self._config.shell else []
+        key = look_up_tool(self._config.shell, tool)
+        if key is None:
+            return _read_undescribed(list_commands, given, keys)
+        if not key:  # it has no command, whatever its keys are called
+            return []
+        _check_command(given, key)
+        return list_commands(given, list(dict.fromkeys([key, *keys])))
+
+    async def _judge(
+        self, tool: str, given: Any, command_key: str | None, find: Callable[[], list[Hit]]
+    ) -> HookResult:
+        try:
+            hits = await asyncio.to_thread(find)
+        except UnreadableInput as wrong:
+            return self._answer_unreadable(tool, wrong, _show_input(given, command_key))
+        except ValueError as wrong:
+            return HookResult(action="deny", reason=f"{tool}: {wrong}")
+        if not hits:
+            return HookResult(action="continue")
+        return self._answer(tool, hits, _show_input(given, command_key))
+
+    def _find_hits(self, paths: list[str], commands: list[str]) -> list[Hit]:
+        """Every guarded path of the call, each real path once, in the order they are written."""
+        found = [self._territory.find_hit(path) for path in paths]
+        for command in commands:
+            found += self._find_hits_in_command(command)
+        return _list_once(found)
+
+    def _find_hits_in_command(self, command: str) -> list[Hit]:
+        try:
+            commands = list_all_commands(command, NAME)
+        except ValueError as wrong:
+            raise UnreadableInput(str(wrong)) from wrong
+        start = Place(self._base, Path.home())
+        bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
+        named = _list_once(self._find_named_hits(commands, bases))
+        folders = [hit.resolved for hit in named]
+        unnamed = _list_once(self._find_unnamed_hits(commands, list(bases)))
+        # `cp a .env` may write to `.env/a`; that it writes to `.env` says enough.
+        return named + [
+            hit for hit in unnamed if not any(map(hit.resolved.is_relative_to, folders))
+        ]
+
+    def _find_named_hits(
+        self, commands: Sequence[Command], bases: Iterable[Path]
+    ) -> Iterator[Hit | None]:
+        at = self._territory.find_hit
+        for word, base in product(_find_written_words(commands), bases):
+            yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
+        for command, base in product(filter(_takes_folders, commands), bases):
+            below = partial(self._territory.find_hit_below, name=_read_name(command))
+            paths = (path for word in command.words for path in _find_paths(word, base))
+            yield from (_try_hit(below, path, base) for path in paths)
+
+    def _find_unnamed_hits(
+        self, commands: Sequence[Command], bases: Sequence[Path]
+    ) -> Iterator[Hit | None]:
+        """What comes out of folders, archives, patches and commits."""
+        found = look_up_writes(commands, bases, Path.home(), self._territory.may_guard)
+        for write in islice(sorted(found.writes, key=lambda one: one.path), _MOST_FILES):
+            yield _try_hit(self._territory.find_hit, str(write.path), self._base)
+            if write.is_link:
+                yield self._territory.find_hit_behind(str(write.path))
+
+    def _answer(self, tool: str, hits: list[Hit], shown: str) -> HookResult:
+        where = shorten(", ".join(str(hit.resolved) for hit in hits))
+        globs = ", ".join(repr(glob) for glob in dict.fromkeys(hit.pattern for hit in hits))
+        guarded = f"{where} {'is' if len(hits) == 1 else 'are'} guarded by {globs}"
+        if self._config.action == "deny":
+            return HookResult(action="deny", reason=f"{guarded}; {tool} may not write there")
+        return self._config.ask_user(self._word_question(tool, hits, shown), f"guarded by {globs}")
+
+    def _answer_unreadable(self, tool: str, wrong: Exception, shown: str) -> HookResult:
+        """A command that hides what it writes could write anywhere."""
+        if self._config.action == "deny":
+            return HookResult(action="deny", reason=f"{wrong}; it may write to a guarded path")
+        question = f"Allow {tool} to run this? It may write to a guarded path: {wrong}.\n\n{shown}"
+        return self._config.ask_user(question, "it may write to a guarded path")
+
+    def _word_question(self, tool: str, hits: list[Hit], shown: str) -> str:
+        """All guarded paths and the exact input: an approval covers what was read, nothing else."""
+        listed = [self._format_hit(hit) for hit in hits]
+        if len(hits) == 1:
+            return f"Allow {tool} to write to the guarded path {listed[0]}?\n\n{shown}"
+        paths = list_lines(listed)
+        return f"Allow {tool} to write to these {len(hits)} guarded paths?\n\n{paths}\n\n{shown}"
+
+    def _format_hit(self, hit: Hit) -> str:
+        """Where it leads, and what was given if that does not show it."""
+        where = shorten(str(hit.resolved))
+        if Path(self._base, hit.given) == hit.resolved:
+            return where
+        return f"{where} (given as {shorten(hit.given)!r})"
+
+
+def _find_reader(tool: str) -> Callable[[Any, list[str]], Iterable[str]]:
+    """Of a tool of ours it is known that a path stands nowhere else, and is taken as it is."""
+    return iterate_texts_under if tool in TOOLS else list_paths
+
+
+def _read_undescribed(
+    read: Callable[[Any, list[str]], Iterable[str]], given: Any, keys: list[str]
+) -> list[str]:
+    try:
+        return list(read(given, keys))
+    except ValueError as wrong:
+        raise UnreadableInput(str(wrong)) from wrong
+
+
+def _try_hit(find: Callable[[str, Path], Hit | None], path: str, base: Path) -> Hit | None:
+    """A word of a command need not be a path at all."""
+    try:
+        return find(path, base)
+    except ValueError:
+        return None
+
+
+def _list_once(found: Iterable[Hit | None]) -> list[Hit]:
+    """Each real path once, in the order of the call."""
+    hits: dict[Path, Hit] = {}
+    for hit in found:
+        if hit is not None:
+            hits.setdefault(hit.resolved, hit)
+    return list(hits.values())
+
+
+def _check_command(given: Any, key: str) -> None:
+    """What cannot be read in the place of a command is an error, which denies."""
+    value = given.get(key) if isinstance(given, dict) else given
+    command = read_command(value) if isinstance(given, dict) else None
+    if command is None and value is not None:
+        raise ValueError(f"its input has no text under {key!r} that could be judged")
+
+
+def _show_input(given: Any, command_key: str | None) -> str:
+    """The command if the input is nothing else; otherwise the input, keys and all."""
+    if command_key and isinstance(given, dict) and list(given) == [command_key]:
+        return f"The command:\n\n{shorten(str(given[command_key]))}"
+    return f"The input:\n\n{shorten(json.dumps(given, ensure_ascii=False, default=repr))}"
+
+
+def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
+    """What a command may write to: its redirections, and all words unless it only looks."""
+    for command in commands:
+        yield from (redirect.target for redirect in command.redirects if redirect.writes)
+        if not is_harmless(command) or command.name in _WRITING_PROGRAMS:
+            yield from command.operands[-1:] if _is_plain_copy(command) else command.words
+
+
+def _is_plain_copy(command: Command) -> bool:
+    """`cp FROM… TO`, which only reads all but the last; a link would lead back to what it reads."""
+    if command.name not in _COPYING_PROGRAMS or len(command.operands) < 2:
+        return False
+    flags = (word.value or "" for word in command.words if word.is_flag)
+    known = all(word.fixed for word in command.words)
+    return known and all(map(_COPYING_FLAGS.fullmatch, flags))
+
+
+def _takes_folders(command: Command) -> bool:
+    """Whether a command may remove, move or change a folder as a whole, with all that is in it."""
+    in_git = command.name == "git" and any(w.value in {"rm", "mv"} for w in command.arguments)
+    return (in_git or command.name in _FOLDER_PROGRAMS) and not is_harmless(command)
+
+
+def _read_name(command: Command) -> str | None:
+    return read_name_test(command) if command.name in {"find", "gfind"} else None
+
+
+def _find_paths(word: Word, base: Path) -> Iterator[str]:
+    """The word, what stands behind its equals sign (`of=…`) and behind its letter (`-o…`)."""
+    if word.value is None:
+        # Of `production/$x` the directory is certain, whatever is in it.
+        yield from (f"{found[1]}?" for found in [_LITERAL_DIRECTORY.match(word.raw)] if found)
+        return
+    if not word.is_flag:
+        yield _expand_home(word)
+    elif attached := word.value[2:]:
+        yield attached
+    if value := word.value.partition("=")[2]:
+        yield value
+    if word.glob:
+        yield from _expand_glob(_expand_home(word), base)
+
+
+def _expand_glob(pattern: str, base: Path) -> list[str]:
+    """The files that a glob names now; too many to look at are an error, which denies."""
+    # `Path.glob` takes no absolute pattern.
+    found = list(islice(iglob(pattern, root_dir=base), _MOST_FILES + 1))  # noqa: PTH207
+    if len(found) > _MOST_FILES:
+        raise ValueError(f"{pattern!r} names over {_MOST_FILES} files, too many to be looked at")
+    return found
+
+
+def _expand_home(word: Word) -> str:
+    value = word.value or ""
+    in_home = word.tilde and (value == "~" or value.startswith("~/"))
+    return f"{Path.home()}{value[1:]}" if in_home else value
+
+
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
+    """Begin to guard."""
+    settings = parse_config(Config, config, NAME)
+    if settings.shell:
+        ensure_available(NAME)
+    base = get_base_dir(coordinator)
+    guarding = ProductionGuard(settings, Territory(settings.patterns, base), base)
+    commands = [*settings.command_keys, *ARGUMENT_KEYS] if settings.shell else []
+    described = {**settings.tools, **settings.shell}
+    offer_reader(
+        coordinator,
+        NAME,
+        [*settings.path_keys, *commands],
+        lambda tool: look_up_tool(described, tool) is not None,
+    )
+    return register_guards(
+        coordinator,
+        NAME,
+        [(TOOL_PRE, guarding.on_tool)],
+        priority=settings.priority,
+        timeout=settings.timeout,
+    )

@@ -1,0 +1,13 @@
+"""hooks-rules: apply policies written in YAML.
+
+Listens to  the events that the rules name
+Answers     whatever the rules say: deny, ask_user, modify, inject_context, continue
+Configure   rules, file, dry_run, on_error, unclear, path_keys, command_keys, priority, timeout
+"""
+
+from __future__ import annotations
+
+from amplifier_hooks.guards.rules.config import NAME, Config, read_file
+from amplifier_hooks.guards.rules.module import mount
+
+__all__ = ["NAME", "Config", "mount", "read_file"]

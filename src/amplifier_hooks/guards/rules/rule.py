@@ -1,0 +1,152 @@
+"""One rule as it is written, validated: what it looks for and what it answers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.events.names import find_problem
+from amplifier_core.models import Action, Decision, Level, Role
+from amplifier_hooks.guards.bash import CommandPattern
+
+OnError = Literal["deny", "ask_user", "continue"]
+
+_BELONGS_TO = {
+    "data": "modify",
+    "context_injection": "inject_context",
+    "context_injection_role": "inject_context",
+    "ephemeral": "inject_context",
+    "append_to_last_tool_result": "inject_context",
+    "approval_prompt": "ask_user",
+    "approval_options": "ask_user",
+    "approval_timeout": "ask_user",
+    "approval_default": "ask_user",
+}
+_NEEDED = {
+    "modify": "data",
+    "inject_context": "context_injection",
+    "ask_user": "approval_prompt",
+    "deny": "reason",
+}
+ANSWER_FIELDS = (*_BELONGS_TO, "reason", "suppress_output", "user_message", "user_message_level")
+
+
+class CommandMatch(BaseModel):
+    """A command in parts: each a glob or a list of globs, of which one must fit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    program: str | list[str] = "*"
+    flag: str | list[str] | None = None
+    argument: str | list[str] | None = None
+
+    def to_pattern(self) -> CommandPattern:
+        return CommandPattern(
+            tuple(name.casefold() for name in as_list(self.program)),
+            (tuple(as_list(self.flag)),) if self.flag else (),
+            (tuple(as_list(self.argument)),) if self.argument else (),
+        )
+
+
+class Match(BaseModel):
+    """What a rule looks for; all that is given must hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str | list[str] | None = None
+    path: str | list[str] | None = None
+    command: str | CommandMatch | list[str | CommandMatch] | None = None
+    regex: str | dict[str, str] | None = None
+    when: str | None = None
+
+    @field_validator("tool", "path")
+    @classmethod
+    def _check_not_empty(cls, value: Any) -> Any:
+        if value is not None and not all(text.strip() for text in as_list(value) or [""]):
+            raise ValueError("is empty; leave it out to match everything")
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _check_commands(cls, value: Any) -> Any:
+        read_command_patterns(value)
+        return value
+
+
+class Rule(Match):
+    """A rule: a match, an optional exception from it, and an answer."""
+
+    name: str = Field(min_length=1)
+    description: str | None = None
+    enabled: bool = True
+    dry_run: bool = False
+    event: str | list[str] = TOOL_PRE
+    unless: Match | None = None
+    on_error: OnError | None = None
+
+    action: Action
+    data: dict[str, Any] | None = None
+    reason: str | None = None
+    context_injection: str | None = None
+    context_injection_role: Role = "system"
+    ephemeral: bool = False
+    append_to_last_tool_result: bool = False
+    approval_prompt: str | None = None
+    approval_options: list[str] | None = Field(None, min_length=1)
+    approval_timeout: float = Field(300.0, gt=0, allow_inf_nan=False)
+    approval_default: Decision = "deny"
+    suppress_output: bool = False
+    user_message: str | None = None
+    user_message_level: Level = "info"
+
+    @field_validator("event")
+    @classmethod
+    def _check_events(cls, value: str | list[str]) -> str | list[str]:
+        for event in as_list(value):
+            if problem := find_problem(event):
+                raise ValueError(problem)
+        if not as_list(value):
+            raise ValueError("is empty")
+        return value
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> Rule:
+        for field, action in _BELONGS_TO.items():
+            if field in self.model_fields_set and action != self.action:
+                raise ValueError(f"{field!r} belongs to action {action!r}, not {self.action!r}")
+        needed = _NEEDED.get(self.action)
+        if needed and getattr(self, needed) is None:
+            if self.action != "ask_user":
+                raise ValueError(f"action {self.action!r} needs {needed!r}")
+            if self.reason is None:
+                raise ValueError(
+                    "action 'ask_user' needs 'approval_prompt', or a 'reason', which then is asked"
+                )
+        return self
+
+    @property
+    def guards(self) -> bool:
+        """Whether not knowing is a reason to stop."""
+        return self.action in {"deny", "ask_user"}
+
+
+def as_list(value: str | list[str] | None) -> list[str]:
+    """One or many, as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+def read_command_patterns(
+    value: str | CommandMatch | list[str | CommandMatch] | None,
+) -> tuple[CommandPattern, ...]:
+    """The patterns behind `command`; empty when it is not given."""
+    if value is None:
+        return ()
+    entries = value if isinstance(value, list) else [value]
+    return tuple(
+        CommandPattern.read(entry) if isinstance(entry, str) else entry.to_pattern()
+        for entry in entries
+    )

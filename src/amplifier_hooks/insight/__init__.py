@@ -1,0 +1,1 @@
+"""What trails show afterwards: reports, backtests, replays, checks of rules, test cases."""

@@ -1,0 +1,182 @@
+"""What was done to a recorded session from outside: prompts, calls, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Literal
+
+from amplifier_hooks.insight.replay.recording import Run
+from amplifier_hooks.insight.replay.spans import Spans
+from amplifier_hooks.trails import RecordedCall, RecordedEvent
+
+Kind = Literal["prompt", "call", "compact", "cancel", "late", "start", "event"]
+
+_BEGINS, _ENDS = "execution:start", "execution:complete"
+_PASSES = ("continue", "modify", "inject_context")
+_OWN_PROMPT, _GUEST = "stop_hook", "guest:"
+_FOLLOWS_ANYWHERE = frozenset(
+    {
+        "approval:denied",
+        "approval:granted",
+        "approval:required",
+        "module:load_failed",
+        "module:on_session_ready_failed",
+        "policy:violation",
+        "session:config",
+        "session:end",
+        "session:fork",
+        "session:resume",
+        "session:start",
+    }
+)
+"""Events that the kernel tells of, whoever runs the agent."""
+FOLLOWS = _FOLLOWS_ANYWHERE | {
+    "agent:complete",
+    "agent:spawn",
+    "cancel:completed",
+    "context:post_compact",
+    "context:pre_compact",
+    "decision:agent_resolution",
+    "error:orchestration",
+    "orchestrator:complete",
+    "prompt:answer",
+    "prompt:complete",
+    "tool:error",
+    "tool:post",
+    "user:notification",
+}
+"""Events that a session of ours tells of by itself, as a consequence of something else."""
+DEADLINE = "deadline"
+"""Who denies, for an agent of another program, what hooks did not judge in time."""
+_OURS_AFTER = {
+    "agent:complete": "decision:agent_resolution",
+    "agent:spawn": "decision:agent_resolution",
+    "context:post_compact": "decision:context_resolution",
+    "context:pre_compact": "decision:context_resolution",
+    "orchestrator:complete": _BEGINS,
+    "tool:error": "tool:pre",
+    "tool:post": "tool:pre",
+}
+"""What a session of ours tells of before these events; other programs do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that somebody did."""
+
+    kind: Kind
+    event: RecordedEvent
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it was done with."""
+        return self.event.data
+
+
+def list_steps(run: Run) -> list[Step]:
+    """The steps of one process, in order."""
+    events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
+    events = events[len(list_early(run.items)) :]
+    started, spans = _find_started(run.items), Spans(run.items)
+    # What happened inside of a call, its stand-in sees to.
+    outside = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
+    if _is_foreign(outside, started):
+        return list(_list_told(events, started))
+    return list(_list_outside_turns(outside))
+
+
+def _list_told(events: list[RecordedEvent], started: set[int]) -> Iterator[Step]:
+    """What another program, which ran the agent and its tools, told of, event by event."""
+    for one in events:
+        if one.event == "tool:pre":
+            yield Step("start" if one.sequence in started else "event", one)
+        elif one.event in ("tool:post", "tool:error"):
+            yield Step("event", one)
+        elif not _follows_anywhere(one):
+            yield _make_step(one)
+
+
+def _find_started(items: Iterable[Any]) -> set[int]:
+    """The records of the calls that came to run; of some, only the parts were judged."""
+    last: dict[Any, int] = {}
+    found: set[int] = set()
+    for one in items:
+        if isinstance(one, RecordedCall) and one.stage == "started":
+            found.add(last.pop(one.call_id, -1))
+        elif isinstance(one, RecordedEvent) and one.event == "tool:pre" and not one.again:
+            last[one.data.get("tool_call_id")] = one.sequence
+    return found
+
+
+def _follows_anywhere(event: RecordedEvent) -> bool:
+    """Whether the kernel tells of an event, though another program runs the agent."""
+    if event.event == "user:notification":
+        about = event.data.get("metadata")  # a program has questions of its own to tell of
+        asks = event.data.get("notification_type") == "approval_required"
+        return asks and isinstance(about, dict) and "hook" in about
+    return event.event in _FOLLOWS_ANYWHERE and not _is_late(event)
+
+
+def _is_foreign(events: list[RecordedEvent], started: set[int]) -> bool:
+    """Whether another program ran the agent: things happen that no loop of ours led to."""
+    if any(one.event == _BEGINS for one in events):
+        return False
+    told = {""}
+    for one in events:
+        if _is_unknown_call(one):
+            continue
+        passes = one.event in ("prompt:submit", "tool:pre") and one.action in _PASSES
+        if one.event.startswith(_GUEST) or _OURS_AFTER.get(one.event, "") not in told:
+            return True
+        if passes and one.sequence not in started:  # neither a loop nor a tool took it
+            return True
+        told.add(one.event)
+    return False
+
+
+def list_early(items: Iterable[Any]) -> list[RecordedEvent]:
+    """The events before a session started, which its modules told of."""
+    events = (one for one in items if isinstance(one, RecordedEvent) and not one.again)
+    return list(takewhile(lambda one: one.event != "session:start", events))
+
+
+def _list_outside_turns(events: list[RecordedEvent]) -> Iterator[Step]:
+    inside = False
+    for one in events:
+        if one.event == "prompt:submit":
+            if (one.data.get("metadata") or {}).get("source") != _OWN_PROMPT:
+                yield Step("prompt", one)
+        elif one.event in (_BEGINS, _ENDS):
+            inside = one.event == _BEGINS
+        elif not inside and not _follows(one):
+            yield _make_step(one)
+
+
+def _follows(event: RecordedEvent) -> bool:
+    return event.event in FOLLOWS and not (_is_unknown_call(event) or _is_late(event))
+
+
+def _make_step(event: RecordedEvent) -> Step:
+    if event.event == "tool:pre" or _is_unknown_call(event):
+        return Step("call", event)
+    if event.event == "decision:context_resolution":
+        return Step("compact", event)
+    if event.event == "cancel:requested":
+        return Step("cancel", event)
+    if _is_late(event):
+        return Step("late", event)
+    return Step("event", event)
+
+
+def _is_late(event: RecordedEvent) -> bool:
+    """Whether something was denied because hooks took too long to judge it."""
+    return event.event == "policy:violation" and event.data.get("hook") == DEADLINE
+
+
+def _is_unknown_call(event: RecordedEvent) -> bool:
+    """Whether somebody called a tool that is not there: no hook judged it before."""
+    error = event.data.get("error")
+    kind = error.get("type") if isinstance(error, dict) else ""
+    return event.event == "tool:error" and kind == "InvalidToolCall"

@@ -1,0 +1,30 @@
+"""Reports of sessions, for people who were not there.
+
+from amplifier_hooks.insight.reports import Wanted, read_report, render_report
+report = read_report(Wanted([Path("audit/3f0c…")]))
+page = render_report(report, "html")
+"""
+
+from amplifier_hooks.agent.session.inspection.evidence import Evidence
+from amplifier_hooks.insight.reports.figures.period import Period
+from amplifier_hooks.insight.reports.figures.report import ReportFigures
+from amplifier_hooks.insight.reports.gathering.reading import CHAPTERS, Wanted, read_report
+from amplifier_hooks.insight.reports.rendering.report import (
+    FORMATS,
+    Format,
+    render_report,
+    report_session,
+)
+
+__all__ = [
+    "CHAPTERS",
+    "FORMATS",
+    "Evidence",
+    "Format",
+    "Period",
+    "ReportFigures",
+    "Wanted",
+    "read_report",
+    "render_report",
+    "report_session",
+]

@@ -1,0 +1,35 @@
+"""A report in the format that was asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal, get_args
+
+from amplifier_hooks.agent.session.inspection.evidence import Evidence
+from amplifier_hooks.insight.reports.figures.report import ReportFigures
+from amplifier_hooks.insight.reports.gathering.reading import Wanted, read_session
+from amplifier_hooks.insight.reports.rendering.html_page import render_html
+from amplifier_hooks.insight.reports.rendering.json_form import to_json
+from amplifier_hooks.insight.reports.rendering.markdown import render_markdown
+from amplifier_hooks.insight.reports.telling.report import tell_report
+
+Format = Literal["html", "md", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def report_session(path: Path, format: Format, *, made: str, owner: str, name: str = "") -> str:
+    """The report of one session, whose trail must be of that owner."""
+    report = ReportFigures(made, chapter_limit=1)
+    session = read_session(path, Wanted([path], evidence=Evidence()), owner)
+    session.name = name
+    report.take(session)
+    return render_report(report, format)
+
+
+def render_report(report: ReportFigures, format: Format) -> str:
+    """The whole report as text."""
+    if format == "json":
+        return json.dumps(to_json(report), indent=2) + "\n"
+    document = tell_report(report)
+    return render_html(document) if format == "html" else render_markdown(document)

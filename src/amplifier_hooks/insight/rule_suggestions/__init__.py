@@ -1,0 +1,6 @@
+"""Rules that the answers of people suggest; nothing here changes what anybody is asked."""
+
+from amplifier_hooks.insight.rule_suggestions.proposal import Proposal, Withheld
+from amplifier_hooks.insight.rule_suggestions.suggest import Suggestions, Thresholds, suggest_rules
+
+__all__ = ["Proposal", "Suggestions", "Thresholds", "Withheld", "suggest_rules"]

@@ -1,0 +1,209 @@
+"""Rules as narrow as the questions that they would answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from amplifier_hooks.guards.bash import Command, is_harmless, unwrap_command
+from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
+from amplifier_hooks.guards.policy.paths import escape_glob, resolve
+from amplifier_hooks.insight.rule_suggestions.evidence import Question
+from amplifier_hooks.insight.rule_suggestions.risks import (
+    OWNER,
+    except_paths,
+    except_words,
+    get_command,
+    is_for_families,
+)
+
+Conditions = dict[str, Any]
+Key = tuple[str, ...]
+
+FREE_KEYS = frozenset({"description", "timeout"})
+"""Keys beside a command that change nothing about what runs."""
+_FILE_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:@%+=,~-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a rule would be about: the key of all questions that it is for, and its conditions."""
+
+    key: Key
+    conditions: Conditions
+    title: str
+    """Two or three words, for the name of the rule."""
+    is_family: bool = False
+    """Whether it is also about calls that nobody was asked about."""
+
+
+def draft_exact(question: Question) -> Draft | None:
+    """A rule for exactly this call; of an edit, for exactly this file."""
+    own = _pin(question)
+    if (command := get_command(question)) is not None:
+        patterns = _write_patterns(command)
+        if not patterns:
+            return None
+        when = f"tool_input.command == {quote(command)}"
+        title = " ".join(patterns[0].split()[:3])
+        return _make(
+            question, ("command", command), own, {"command": patterns, "when": when}, title
+        )
+    if question.tool in EDITING_TOOLS and (path := _find_real_path(question)):
+        pattern = escape_glob(str(path))
+        title = f"{question.tool} {path.name}"
+        return _make(question, ("path", str(path)), "", {"path": pattern}, title)
+    if not _is_simple(question.input):
+        return None
+    written = json.dumps(question.input, ensure_ascii=False, sort_keys=True)
+    when = f"tool_input == {written}"
+    return _make(question, ("input", written), "", {"when": when}, question.tool)
+
+
+def draft_family(question: Question) -> Draft | None:
+    """A rule for calls that differ in the name of one file, in the same folder and of one kind."""
+    if (command := get_command(question)) is not None:
+        return _draft_command_family(question, command)
+    if question.tool not in EDITING_TOOLS or not (path := _find_real_path(question)):
+        return None
+    if not is_for_families(os.path.relpath(path.parent, question.folder), path.suffix):
+        return None
+    pattern = f"{escape_glob(str(path.parent))}/*{escape_glob(path.suffix)}"
+    title = f"{question.tool} {path.parent.name} {path.suffix}"
+    conditions = {"path": pattern, "unless": {"path": except_paths(path.suffix)}}
+    return _make(question, ("paths", pattern), "", conditions, title, is_family=True)
+
+
+def _draft_command_family(question: Question, command: str) -> Draft | None:
+    parts = unwrap_command(command, OWNER).commands
+    words = command.split(" ")
+    folder = Path(question.folder or "/")
+    slots = [at for at, word in enumerate(words) if at and _names_file(word, folder)]
+    if len(parts) != 1 or len(slots) != 1 or not all(map(_is_plain, words)):
+        return None
+    before, name, behind = words[: slots[0]], words[slots[0]], words[slots[0] + 1 :]
+    expression = _write_expression(before, name, behind)
+    if expression is None or not re.search(expression, command):
+        return None
+    conditions: Conditions = {
+        "command": [_write_pattern(parts[0], before)],
+        "when": f"tool_input.command.matches({quote(expression)})",
+        "unless": {"regex": except_words()},
+    }
+    about, title = ("commands", expression), " ".join(before[:3])
+    return _make(question, about, _pin(question), conditions, title, is_family=True)
+
+
+def _write_expression(before: list[str], name: str, behind: list[str]) -> str | None:
+    """An expression for the commands with another file of the kind in that place."""
+    file = PurePosixPath(name)
+    folder = name.removesuffix(file.name)
+    if not is_for_families(folder, file.suffix):
+        return None
+    start, end = f"{' '.join(before)} {folder}", " ".join([file.suffix, *behind])
+    return f"^{_escape(start)}{_FILE_NAME}{_escape(end)}$"
+
+
+def _escape(text: str) -> str:
+    """The text as an expression that people can still read."""
+    return re.sub(r"[.+*?^$(){}|\[\]\\]", r"\\\g<0>", text)
+
+
+def _names_file(word: str, folder: Path) -> bool:
+    """Whether a word surely names a file of the project: `example.com` and `1.2.3` do not."""
+    path = PurePosixPath(word)
+    if not _SUFFIX.fullmatch(path.suffix) or path.is_absolute() or {"~", ".."} & set(path.parts):
+        return False
+    return (folder / path.parent).is_dir() and ("/" in word or (folder / path).is_file())
+
+
+def _make(
+    question: Question,
+    about: Key,
+    own: str,
+    conditions: Conditions,
+    title: str,
+    *,
+    is_family: bool = False,
+) -> Draft:
+    if own:
+        conditions = {**conditions, "when": f"{conditions['when']} && {own}"}
+    if isinstance(patterns := conditions.get("command"), list) and len(patterns) == 1:
+        conditions = {**conditions, "command": patterns[0]}
+    asked = {"hook": question.hook, "tool": question.tool}
+    key = (question.hook, question.tool, question.folder, *about, own)
+    return Draft(key, {**asked, **conditions}, title, is_family)
+
+
+def _pin(question: Question) -> str:
+    """What holds of the rest of the input: no key that nobody has seen, the same values."""
+    if get_command(question) is None:
+        return ""
+    rest = {key: value for key, value in question.input.items() if key != "command"}
+    pinned = {key: value for key, value in rest.items() if key not in FREE_KEYS}
+    keys = json.dumps(sorted({"command", *FREE_KEYS, *pinned}), ensure_ascii=False)
+    held = [f"tool_input[{quote(key)}] == {_quote_value(pinned[key])}" for key in sorted(pinned)]
+    return " && ".join([f"tool_input.all(key, key in {keys})", *held])
+
+
+def _write_patterns(command: str) -> list[str]:
+    """A pattern for each command that does more than look; none where one cannot be written."""
+    every = unwrap_command(command, OWNER).commands
+    parts = [one for one in every if not is_harmless(one)] or list(every[:1])
+    if not parts or not all(_is_plain(part.program or "") and part.certain for part in parts):
+        return []
+    return list(dict.fromkeys(_write_pattern(part) for part in parts))
+
+
+def _write_pattern(command: Command, only: Collection[str] | None = None) -> str:
+    """The program, its options, and its arguments from the first on as far as they are plain."""
+    given = [word.value or "" for word in command.arguments]
+    arguments = takewhile(lambda one: _is_plain(one) and (only is None or one in only), given)
+    flags = [word.value or "" for word in command.words if word.is_flag]
+    return " ".join([command.program or "", *arguments, *filter(_is_plain, flags)])
+
+
+def _is_plain(word: str) -> bool:
+    return _PLAIN_WORD.fullmatch(word) is not None
+
+
+def _find_real_path(question: Question) -> Path | None:
+    given = find_path(question.input)
+    try:
+        path = resolve(given, Path(question.folder)) if given and question.folder else None
+    except ValueError:
+        return None
+    # A brace cannot be escaped: the pattern would fit other names as well.
+    return None if path is None or set("{}") & set(str(path)) else path
+
+
+def _is_simple(given: Mapping[str, Any]) -> bool:
+    """Whether a condition can be written that holds for exactly this input."""
+    return bool(given) and all(isinstance(value, str | bool | int) for value in given.values())
+
+
+def _quote_value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def quote(text: str) -> str:
+    """A text as CEL reads it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def name_rule(draft: Draft, taken: Sequence[str]) -> str:
+    """A name for a rule that no other one has."""
+    plain = re.sub(r"[^a-z0-9]+", "-", draft.title.casefold()).strip("-")[:40].strip("-")
+    name = base = plain or "rule"
+    number = 2
+    while name in taken:
+        name, number = f"{base}-{number}", number + 1
+    return name

@@ -1,0 +1,187 @@
+"""Which rules the answers of people suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplifier_hooks.insight.rule_checks import StandingGrant
+from amplifier_hooks.insight.rule_suggestions.backtest import backtest_proposals
+from amplifier_hooks.insight.rule_suggestions.drafts import (
+    Draft,
+    Key,
+    draft_exact,
+    draft_family,
+    name_rule,
+)
+from amplifier_hooks.insight.rule_suggestions.evidence import Question, read_evidence
+from amplifier_hooks.insight.rule_suggestions.proposal import Proposal, Withheld, show_call, sum_up
+from amplifier_hooks.insight.rule_suggestions.risks import find_obstacle, list_warnings
+from amplifier_hooks.insight.rule_suggestions.trial import Trial
+
+_FEWEST_FILES = 3
+"""How many different files people must have allowed before a rule is about more than those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How much evidence a rule needs."""
+
+    approvals: int = 5
+    sessions: int = 2
+    days: int = 2
+
+    def are_met(self, questions: Sequence[Question]) -> bool:
+        """Whether these yeses are enough; an agent alone can make many of them in a session."""
+        return (
+            len(questions) >= self.approvals
+            and len({one.session for one in questions}) >= self.sessions
+            and len({one.day for one in questions}) >= self.days
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What is proposed, what is not although people allowed it often, and what was looked at."""
+
+    proposals: tuple[Proposal, ...]
+    withheld: tuple[Withheld, ...]
+    questions: int
+    trails: int
+    since: str
+    tampered: tuple[Path, ...] = ()
+    """Trails that were changed after they were written, and were left out."""
+
+
+def suggest_rules(
+    trails: Sequence[Path],
+    thresholds: Thresholds | None = None,
+    grants: Sequence[StandingGrant] = (),
+) -> Suggestions:
+    """Propose narrow rules for what people allowed again and again.
+
+    `grants` are the standing rules there are: a rule that says the same is proposed with a note.
+    """
+    evidence = read_evidence(trails)
+    proposals, withheld = propose_rules(evidence.questions, thresholds or Thresholds(), grants)
+    backtest_proposals(proposals, evidence.questions, evidence.trails)
+    return Suggestions(
+        tuple(proposals),
+        tuple(withheld),
+        len(evidence.questions),
+        len(evidence.trails),
+        evidence.since,
+        tuple(evidence.tampered),
+    )
+
+
+def propose_rules(
+    questions: Sequence[Question], needed: Thresholds, grants: Sequence[StandingGrant] = ()
+) -> tuple[list[Proposal], list[Withheld]]:
+    """The rules that questions and their answers suggest, and what is withheld."""
+    search = _Search(questions, needed, grants)
+    search.run()
+    return search.proposals, search.withheld
+
+
+class _Search:
+    def __init__(
+        self, questions: Sequence[Question], needed: Thresholds, grants: Sequence[StandingGrant]
+    ) -> None:
+        self._questions = questions
+        self._grants = grants
+        self._needed = needed
+        self._obstacles = {id(one): find_obstacle(one) for one in questions}
+        self.proposals: list[Proposal] = []
+        self.withheld: list[Withheld] = []
+
+    def run(self) -> None:
+        """Families first: a call that a wider rule covers needs no rule of its own."""
+        left = [one for one in self._questions if one.said == "yes"]
+        for draft in (draft_family, draft_exact):
+            for group, drafted in self._group(left, draft):
+                if self._try(group, drafted):
+                    taken = {id(one) for one in group}
+                    left = [one for one in left if id(one) not in taken]
+        self._explain(left)
+
+    def _group(
+        self, questions: Iterable[Question], draft: Callable[[Question], Draft | None]
+    ) -> list[tuple[list[Question], Draft]]:
+        found: dict[Key, tuple[list[Question], Draft]] = {}
+        for one in questions:
+            drafted = None if self._obstacles[id(one)] else draft(one)
+            if drafted is not None:
+                found.setdefault(drafted.key, ([], drafted))[0].append(one)
+        return [entry for entry in found.values() if self._needed.are_met(entry[0])]
+
+    def _try(self, group: Sequence[Question], draft: Draft) -> bool:
+        """Propose a rule, unless people said no to something that it would allow."""
+        calls = {show_call(one.tool, one.input) for one in group}
+        if draft.is_family and len(calls) < _FEWEST_FILES:
+            return False
+        name = name_rule(draft, [one.name for one in self.proposals])
+        written = {"name": name, **draft.conditions, "decision": "allow"}
+        trial = Trial(written, Path(group[0].folder or "/"))
+        if not all(map(trial.allows_question, group)):
+            return False
+        if (no := self._find_refused(trial)) is not None:
+            self._note_refusal(no, group, draft)
+            return False
+        warnings = (*list_warnings(group[0]), *self._list_standing(trial))
+        self.proposals.append(Proposal(written, sum_up(group), warnings))
+        return True
+
+    def _list_standing(self, trial: Trial) -> Iterator[str]:
+        for one in self._grants:
+            if one.hook == trial.hook and trial.allows(one.tool, one.input):
+                yield f"{one.name} of {one.author} allows some of it already"
+
+    def _find_refused(self, trial: Trial) -> Question | None:
+        """A call that somebody refused, or that did not run where another program asked, and
+        the rule would allow."""
+        refused = (one for one in self._questions if one.said in ("no", "not run"))
+        return next(filter(trial.allows_question, refused), None)
+
+    def _note_refusal(self, no: Question, group: Sequence[Question], draft: Draft) -> None:
+        """Say so where the calls themselves may be too few for rules of their own."""
+        if draft.is_family:
+            refused = show_call(no.tool, no.input)
+            example = f"{show_call(group[0].tool, group[0].input)} and others like it"
+            reason = _say_refused(no, refused)
+            self.withheld.append(Withheld(example, len(group), reason))
+
+    def _explain(self, left: Sequence[Question]) -> None:
+        """Say why there is no rule for what people allowed often."""
+        calls: dict[tuple[str, str, str], list[Question]] = {}
+        for one in left:
+            calls.setdefault((one.hook, one.folder, show_call(one.tool, one.input)), []).append(one)
+        for (_, _, call), group in calls.items():
+            if len(group) >= self._needed.approvals:
+                self.withheld.append(Withheld(call, len(group), self._find_reason(group)))
+
+    def _find_reason(self, group: Sequence[Question]) -> str:
+        if obstacle := self._obstacles[id(group[0])]:
+            return obstacle
+        if not self._needed.are_met(group):
+            sessions, days = len({one.session for one in group}), len({one.day for one in group})
+            return f"it was in {_count(sessions, 'session')} on {_count(days, 'day')} only"
+        draft = draft_exact(group[0])
+        if draft is None:
+            return "no rule can be written that is about this call alone"
+        written = {"name": "x", **draft.conditions, "decision": "allow"}
+        no = self._find_refused(Trial(written, Path(group[0].folder or "/")))
+        if no is not None:
+            return _say_refused(no, "it")
+        return "rules do not allow what it does besides, such as writing to a file"
+
+
+def _say_refused(no: Question, what: str) -> str:
+    if no.said == "not run":
+        return f"{what} did not run after {no.by} on {no.day}"
+    return f"{no.by or 'somebody'} refused {what} on {no.day}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: a gateway before servers, and a server of our own."""

@@ -1,0 +1,151 @@
+"""What is asked of a server or a client, through the hooks of the session and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from amplifier_core.models import ToolResult
+from amplifier_core.utils.copying import is_same
+from amplifier_hooks.agent.session.foreign_call import (
+    Called,
+    LoopSeat,
+    Wanted,
+    call_through_hooks,
+)
+from amplifier_hooks.coding_agents.sessions.passing import Passing
+from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.frames import Frame, answer, refuse, write_frame
+from amplifier_hooks.guards.mcp.names import CALL, ELICIT
+from amplifier_hooks.guards.mcp.results import TOOL, WHOLE, Form, Wire, add_texts, make_error
+from amplifier_hooks.mcp.gateway.methods import Method
+from amplifier_hooks.mcp.gateway.pending import Pending
+from amplifier_hooks.mcp.gateway.session import GatewaySession
+
+_ALLOWED = "The user allowed this and said: "
+"""As the kernel begins a result with what a person said: no place for it in the protocol."""
+_OF_TOOL = frozenset({"content", "structuredContent", "isError", "_meta", "resultType"})
+
+Forward = Callable[[dict[str, Any]], Awaitable[Frame]]
+"""Hands a call on with what hooks left of its input, and waits for the response."""
+
+
+class DefinitionChanged(Exception):
+    """The server has changed the tool while somebody decided about a call of it."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Takes calls through the hooks of one session."""
+
+    session: GatewaySession
+    server: str
+    guard: DefinitionGuard
+    _numbers: Iterator[int] = field(default_factory=partial(count, 1))
+    """Both ends choose ids, and may choose the same ones: people are asked about a number."""
+
+    async def call(self, pending: Pending, method: Method, forward: Forward) -> Frame:
+        """The response to a request that hooks judge."""
+        params = pending.frame.params
+        name, asked = method.name_call(self.server, params), method.read(params)
+        wanted_digest = self.guard.get_digest(name)
+
+        async def handle(given: dict[str, Any]) -> Frame:
+            if wanted_digest not in (None, self.guard.get_digest(name)):
+                raise DefinitionChanged(
+                    f"{name} was changed by its server meanwhile; call it again"
+                )
+            return await forward(given)
+
+        call_id = f"{self.server}:{pending.id}:{next(self._numbers)}"
+        wanted = Wanted(name, asked, call_id, handle, _read_response)
+        seat = LoopSeat(asyncio.get_running_loop())
+        async with self.session.judge_one() as passing:
+            try:
+                called = await call_through_hooks(self.session.coordinator, wanted, seat)
+            except DefinitionChanged as error:
+                called = Called(ToolResult.refused(str(error)))
+        return self._finish(pending, method, called, passing)
+
+    def _finish(self, pending: Pending, method: Method, called: Called, passing: Passing) -> Frame:
+        comment = _find_comment(called)
+        if comment:  # it goes with the result, which is as the other end sent it
+            called = replace(called, changed=False)
+            passing.texts.append(comment)
+        response = _write_response(pending, method, called)
+        if method.name != CALL or "result" not in response.message:
+            self.session.keep_texts(passing)
+            return response
+        texts = self.session.take_texts(passing)
+        if not texts:
+            return response
+        return answer(pending.id, add_texts(response.message["result"], texts))
+
+
+def build_forwarded(pending: Pending, method: Method, given: dict[str, Any]) -> Frame:
+    """The request as it goes on: the very bytes, unless hooks changed its input."""
+    params = pending.frame.params
+    if is_same(given, method.read(params)):
+        return pending.frame
+    return write_frame({**pending.frame.message, "params": method.put(params, given)})
+
+
+def _choose_form(result: Wire) -> Form:
+    """As a value if it is no more than that; hooks see all of a result that says more."""
+    return TOOL if isinstance(result.get("content"), list) and set(result) <= _OF_TOOL else WHOLE
+
+
+def _read_response(response: Frame) -> ToolResult:
+    """What hooks see: a result, or an error in words, which a model reads as well."""
+    error = response.message.get("error")
+    if error is not None:
+        more = {k: v for k, v in error.items() if k != "code"} if isinstance(error, dict) else {}
+        said = str(more.get("message") if isinstance(error, dict) else error)
+        output: Any = {**more, "message": said} if set(more) - {"message"} else said
+        return ToolResult(success=False, output=output, error=said)
+    result = response.message.get("result")
+    if not isinstance(result, dict):
+        return ToolResult(output=result)
+    return _choose_form(result).read(result)
+
+
+def _find_comment(called: Called) -> str:
+    """What a person said when allowing the call, if nothing else was done to its result."""
+    output = called.result.output
+    if not called.ran or called.result.denied or not isinstance(output, str):
+        return ""
+    plain = f"\n\n{_read_response(called.value).get_serialized_output()}"
+    is_comment = output.startswith(_ALLOWED) and output.endswith(plain)
+    return output.removesuffix(plain) if is_comment else ""
+
+
+def _write_response(pending: Pending, method: Method, called: Called) -> Frame:
+    """The response of the other end, or what hooks made of it."""
+    id = pending.id
+    if called.untouched:
+        response: Frame = called.value
+        return response
+    if called.result.denied or not called.ran:
+        return write_refusal(pending, method, called.text)
+    before = called.value.message.get("result")
+    if not isinstance(before, dict):
+        error = called.value.message.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return refuse(id, code if isinstance(code, int) else method.code, called.text)
+    try:
+        return answer(id, _choose_form(before).write(before, called.result))
+    except TypeError as error:
+        return write_refusal(pending, method, str(error))
+
+
+def write_refusal(pending: Pending, method: Method, why: str) -> Frame:
+    """The response to what was not carried out: words for the model, where there is a place."""
+    if method.name == CALL:
+        return answer(pending.id, make_error(why, modern=pending.is_modern))
+    if method.name == ELICIT:
+        return answer(pending.id, {"action": "decline"})
+    return refuse(pending.id, method.code, why)

@@ -1,0 +1,94 @@
+"""Requests that are under way: from one end, for the other."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from amplifier_hooks.guards.mcp.frames import Frame, make_key
+from amplifier_hooks.mcp.gateway.channel import Channel
+from amplifier_hooks.mcp.gateway.methods import Method
+
+Kind = Literal["judged", "listing", "passing"]
+"""Judged by hooks before it goes on; only its answer is shown to hooks; or none of it."""
+
+MOST_GIVEN_UP = 100_000
+"""Ids that are not used again."""
+
+PROTOCOL = "io.modelcontextprotocol/protocolVersion"
+"""In `_meta` of a request: by it, the newer protocol tells itself from the older ones."""
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """One request."""
+
+    frame: Frame
+    kind: Kind
+    method: Method | None = None
+    is_forwarded: bool = False
+    """Whether the other end has got it, and so may answer it."""
+    response: asyncio.Future[Frame] | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def id(self) -> Any:
+        return self.frame.message["id"]
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it is asked in the protocol of 2026-07-28 or a later one."""
+        meta = self.frame.params.get("_meta")
+        return isinstance(meta, dict) and PROTOCOL in meta
+
+    def settle(self, response: Frame) -> None:
+        """The other end has answered."""
+        if self.response is not None and not self.response.done():
+            self.response.set_result(response)
+
+    def fail(self, error: Exception) -> None:
+        """The other end will not answer."""
+        if self.response is not None and not self.response.done():
+            self.response.set_exception(error)
+
+
+class Side:
+    """One end, with the requests that it has to answer."""
+
+    def __init__(self, name: str, channel: Channel) -> None:
+        self.name = name
+        self.channel = channel
+        self.asked: dict[str, Pending] = {}
+        """By key: requests from the other end, until they are answered."""
+        self._given_up: dict[str, None] = {}
+
+    def add(self, pending: Pending) -> bool:
+        """Note a request for this end; False if another one with its id may still be answered."""
+        if not self.is_free(pending.id):
+            return False
+        self.asked[make_key(pending.id)] = pending
+        return True
+
+    def is_free(self, id: Any) -> bool:
+        """Whether no answer to another request with this id may come."""
+        key = make_key(id)
+        return key not in self.asked and key not in self._given_up
+
+    def find(self, id: Any) -> Pending | None:
+        return self.asked.get(make_key(id))
+
+    def give_up(self, pending: Pending) -> None:
+        """Forget a request that was cancelled. Its answer may come all the same, and must not be
+        taken for that of a later one."""
+        self.remove(pending)
+        if pending.is_forwarded:
+            self._given_up[make_key(pending.id)] = None
+            if len(self._given_up) > MOST_GIVEN_UP:
+                del self._given_up[next(iter(self._given_up))]
+
+    def remove(self, pending: Pending) -> None:
+        """Forget a request; a later one may have its id."""
+        key = make_key(pending.id)
+        if self.asked.get(key) is pending:
+            del self.asked[key]

@@ -1,0 +1,135 @@
+"""The session of ours that stands behind a connection between a client and a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events.payloads import EndReason
+from amplifier_core.models import Level
+from amplifier_core.mount_plan import read_entry
+from amplifier_hooks.agent.session.assembled import AssembledSession
+from amplifier_hooks.agent.session.assembly import open_session
+from amplifier_hooks.agent.session.elsewhere import reach_people
+from amplifier_hooks.agent.session.reload import ChangePolicy
+from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
+from amplifier_hooks.coding_agents.sessions.passing import GuestContext, Passing, current
+from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
+from amplifier_hooks.coding_agents.sessions.plan import GuestPlan, adapt_to_program, load_adapted
+from amplifier_hooks.guards.mcp.walls import build_walls
+from amplifier_hooks.machine.snapshot import normalize
+
+_RELOAD_EVERY = 2.0
+_BY_TURN = frozenset({"hooks-progress-monitor", "hooks-todo-display"})
+
+Say = Callable[[str], None]
+"""Tells the person who reads the diagnostics of the gateway."""
+
+
+class GatewaySession:
+    """A session with the hooks of a bundle, and what they add for the client's model."""
+
+    def __init__(self, session: AssembledSession, context: GuestContext) -> None:
+        self._session = session
+        self._context = context
+        self._waiting: list[str] = []
+        self._under_way = 0
+        self._checked = time.monotonic()
+
+    @property
+    def coordinator(self) -> SessionCoordinator:
+        return self._session.coordinator
+
+    def take_texts(self, passing: Passing) -> list[str]:
+        """What hooks have injected since the last time, for the model to read with a result."""
+        ephemeral = self.coordinator.take_ephemeral()
+        said = [str(one.get("content") or "") for one in ephemeral]
+        texts = [*self._waiting, *self._context.take_early(), *passing.texts, *said]
+        self._waiting = []
+        return texts
+
+    def keep_texts(self, passing: Passing) -> None:
+        """Keep what a result without a place for it cannot carry for the next one that can."""
+        self._waiting += passing.texts
+
+    @contextlib.asynccontextmanager
+    async def judge_one(self) -> AsyncIterator[Passing]:
+        """Collects what hooks add to one request.
+
+        Before the first of several, changed files are used if a person has trusted them.
+        """
+        passing = Passing(frozenset({"inject"}))
+        token = current.set(passing)
+        self._under_way += 1
+        try:
+            if self._under_way == 1 and time.monotonic() - self._checked > _RELOAD_EVERY:
+                self._checked = time.monotonic()
+                await self._session.check_files()
+            self.coordinator.reset_turn()  # nothing tells where a turn of the agent begins
+            yield passing
+        finally:
+            self._under_way -= 1
+            current.reset(token)
+
+    async def end(self, reason: EndReason) -> None:
+        """The connection is over."""
+        token = current.set(Passing())
+        try:
+            await self._session.cleanup(reason)
+        finally:
+            current.reset(token)
+
+
+class _Display:
+    """Shows messages where a client keeps the diagnostics of its servers."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    def show_message(self, message: str, level: Level, source: str = "hook") -> None:
+        self._say(message if level == "info" else f"{level}: {message}")
+
+
+def load_gateway_plan(start: Path, named: str = "") -> tuple[GuestPlan, Sequence[Path]]:
+    """The plan of what governs there, and the files by which agents are guarded.
+
+    Untrusted if no person has allowed exactly that.
+    """
+    folder = normalize(start)
+    guarded = list_installed(folder)
+    return load_adapted(folder, named, lambda whole: _adapt(whole, guarded)), guarded
+
+
+def _adapt(whole: dict[str, Any], guarded: Sequence[Path]) -> dict[str, Any]:
+    """The plan for a client whose turns nobody sees: it may ask for the same thing often."""
+    plan = adapt_to_program(whole, guarded, can_ask=False)
+    hooks = [one for one in plan["hooks"] if read_entry("hooks", one).module not in _BY_TURN]
+    return {**plan, "hooks": hooks}
+
+
+async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySession:
+    """Start the session; people are asked through the store, unless the bundle says where."""
+    plan, guarded = await asyncio.to_thread(load_gateway_plan, start, named)
+    context = GuestContext()
+    session = await open_session(
+        plan.bundle,
+        session_id=f"mcp-{uuid.uuid4()}",
+        display_system=_Display(say),
+        working_dir=plan.folder,
+        material=plan.material,
+        changes=ChangePolicy(accepts=plan.accepts),
+        elsewhere=await reach_people(plan.bundle.mount_plan["approval"], plan.folder),
+    )
+    said = await session.read_messages()
+    await session.coordinator.mount("context", context)
+    for message in said:
+        await context.add_message(message)
+    deny_personal_acts(session.coordinator, plan.folder, guarded)
+    build_walls(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
+    return GatewaySession(session, context)

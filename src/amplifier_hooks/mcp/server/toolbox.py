@@ -1,0 +1,142 @@
+"""The tools of the server, and the one way through which every answer leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import AmplifierError
+from amplifier_hooks.agent.bundles import Bundle, BundleError
+from amplifier_hooks.mcp.server.approvals.listing import ApprovalList
+from amplifier_hooks.mcp.server.approvals.store import ApprovalStore
+from amplifier_hooks.mcp.server.catalogue import list_tools
+from amplifier_hooks.mcp.server.failures import Refused
+from amplifier_hooks.mcp.server.policy.bundle import CurrentBundle
+from amplifier_hooks.mcp.server.policy.checking import CallCheck
+from amplifier_hooks.mcp.server.policy.listing import HookList
+from amplifier_hooks.mcp.server.policy.masking import build_presenter
+from amplifier_hooks.mcp.server.presenting import Presenter, write_text
+from amplifier_hooks.mcp.server.scope import Scope
+from amplifier_hooks.mcp.server.tool import Tool
+from amplifier_hooks.mcp.server.trail.searching import TrailSearch
+from amplifier_hooks.mcp.server.trail.sessions import SessionList
+from amplifier_hooks.mcp.server.trail.statistics import TrailStatistics
+from amplifier_hooks.mcp.server.trail.trails import Trails
+from amplifier_hooks.mcp.server.trail.verifying import TrailVerification
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 60.0
+"""No answer takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a server is started with."""
+
+    folder: Path
+    scope: Scope
+    bundle_file: Path | None = None
+    store: str | None = None
+    evaluated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it leaves: for programs, for readers, and whether it is a refusal."""
+
+    structured: dict[str, Any] | None
+    text: str
+    is_error: bool = False
+
+
+class Toolbox:
+    """Holds the tools and calls them; `async with` closes what they opened."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._bundle = CurrentBundle(settings.folder, settings.bundle_file, settings.evaluated)
+        self._store = ApprovalStore(self._bundle, settings.store)
+        self._presenter: tuple[str, Presenter] | None = None
+        trails = Trails(settings.scope, settings.folder, settings.bundle_file)
+        self.tools: Mapping[str, Tool] = {
+            tool.name: tool
+            for tool in list_tools(
+                CallCheck(self._bundle),
+                HookList(self._bundle),
+                ApprovalList(self._store, settings.scope, self.make_presenter),
+                TrailSearch(trails, self.make_presenter),
+                SessionList(trails),
+                TrailVerification(trails),
+                TrailStatistics(trails),
+            )
+        }
+
+    async def call(self, name: str, arguments: Any) -> Reply:
+        """The answer of a tool; whatever goes wrong, it is said in words."""
+        presenter = await self.make_presenter()
+        try:
+            async with asyncio.timeout(SECONDS):
+                result = await self._find(name).call(arguments)
+            structured = presenter.present(result.model_dump(mode="json"))
+        except Refused as refused:
+            return Reply(None, presenter.present_text(str(refused)), is_error=True)
+        except TimeoutError:
+            return Reply(None, f"{name} took longer than {SECONDS:g} seconds", is_error=True)
+        except Exception as error:
+            logger.exception("%s failed", name)
+            text = f"{name} failed ({type(error).__name__}); this is a fault of the server"
+            return Reply(None, presenter.present_text(text), is_error=True)
+        return Reply(structured, _write_reply(structured))
+
+    def _find(self, name: str) -> Tool:
+        if name not in self.tools:
+            raise Refused(f"There is no tool {name[:100]!r}; there are {', '.join(self.tools)}")
+        return self.tools[name]
+
+    async def make_presenter(self) -> Presenter:
+        """For the bundle as it is now: it may name more that is to be masked."""
+        bundle = await self._read_bundle()
+        state = "" if bundle is None else bundle.digest
+        if self._presenter is None or self._presenter[0] != state:
+            self._presenter = (state, await asyncio.to_thread(build_presenter, bundle))
+        return self._presenter[1]
+
+    async def _read_bundle(self) -> Bundle | None:
+        try:
+            return await self._bundle.read()
+        except (BundleError, AmplifierError, OSError):
+            return None
+
+    async def describe_bundle(self) -> str:
+        """The plan of the bundle without values that could hold a secret; Refused if untrusted."""
+        material = await self._bundle.load()
+        presenter = await self.make_presenter()
+        facts = {"name": material.bundle.name, "digest": material.bundle.digest}
+        return write_text(presenter.present({**facts, **_leave_out_options(material.outline)}))
+
+    async def __aenter__(self) -> Toolbox:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._store.close()
+        await self._bundle.close()
+
+
+def _write_reply(structured: dict[str, Any]) -> str:
+    rest = {key: value for key, value in structured.items() if key not in ("summary", "note")}
+    head = [str(structured["summary"]), str(structured.get("note") or "")]
+    return "\n".join([*filter(None, head), write_text(rest)])
+
+
+def _leave_out_options(outline: Any) -> Any:
+    """An outline as an agent may read it: which modules there are, and no value of an option."""
+    if isinstance(outline, dict):
+        kept = {key: value for key, value in outline.items() if key not in ("options", "form")}
+        return {key: _leave_out_options(value) for key, value in kept.items()}
+    if isinstance(outline, list):
+        return [_leave_out_options(one) for one in outline]
+    return outline

@@ -1,0 +1,163 @@
+"""The app: the guard around the routes, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from amplifier_hooks.http_guard import App, Door
+from amplifier_hooks.server.addresses import list_hosts, list_origins
+from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard
+from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
+from amplifier_hooks.server.live.feed import ChangeFeed
+from amplifier_hooks.server.live.hub import Hub
+from amplifier_hooks.server.live.socket import LiveSocket
+from amplifier_hooks.server.live.store_watch import StoreWatch
+from amplifier_hooks.server.request_log import RequestLog
+from amplifier_hooks.server.routes import (
+    agents,
+    approvals,
+    health,
+    hosting,
+    login,
+    page,
+    report,
+    rules,
+    sessions,
+    statistics,
+    stream,
+    tokens,
+    trail,
+    witness,
+)
+from amplifier_hooks.server.services import Services
+from amplifier_hooks.server.settings import ServerSettings
+from amplifier_hooks.server.sweeper import retain_forever, sweep_forever
+from amplifier_hooks.server.upkeep import keep_running
+from amplifier_hooks.server.wire.errors import ERRORS, add_error_handlers
+from amplifier_hooks.server.wire.query import refuse_unknown_parameters
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.stores.store import Store
+
+_HOSTING = "amplifier_hooks.server.hosting.routes"
+# The stream stands before the approval that would otherwise be named "stream".
+_ROUTERS = (
+    login.router,
+    stream.router,
+    approvals.router,
+    rules.router,
+    trail.router,
+    report.router,
+    sessions.router,
+    hosting.router,
+    statistics.router,
+    tokens.router,
+    agents.router,
+    witness.router,
+)
+
+
+def create_app(store: Store, settings: ServerSettings) -> FastAPI:
+    """The whole server, for any ASGI server; the store stays the caller's to close."""
+    feed = ChangeFeed(store.engine)
+    hub = Hub(store, feed, settings.max_sockets)
+    watch = StoreWatch(store.engine, hub.tell_store)
+    host = SessionHost(store, HostSettings(settings.bundle, settings.folder or Path.cwd()))
+    services = Services(store, settings, feed, hub, watch, host)
+    app = FastAPI(
+        title="Amplifier approvals",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{API}openapi.json",
+        redirect_slashes=False,
+        lifespan=_run_beside,
+    )
+    app.state.services = services
+    add_error_handlers(app)
+    app.router.routes.extend(_collect_routes().routes)
+    door = Door(
+        hosts=list_hosts(settings),
+        origins=list_origins(settings),
+        methods=METHODS,
+        body_limit=MAX_BODY,
+    )
+
+    def guard(inner: App) -> App:
+        return RequestLog(
+            Guard(
+                inner,
+                door,
+                store.access,
+                uses_tls=settings.uses_tls,
+                behind_proxy=settings.behind_proxy,
+                store_is_lost=lambda: watch.is_lost,
+            )
+        )
+
+    app.add_middleware(guard)
+    return app
+
+
+@cache
+def _collect_routes() -> APIRouter:
+    """All routes, in the order in which they are tried; making them takes longer than the rest."""
+    api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
+    api.include_router(health.router)  # whatever a load balancer adds to the address
+    for router in _ROUTERS:
+        api.include_router(router, dependencies=[Depends(refuse_unknown_parameters)])
+    # Plain Starlette: what FastAPI adds to a route would be kept for as long as a socket is open.
+    api.routes.append(WebSocketRoute(f"{API}live", serve_socket))
+    everything = APIRouter()
+    # Where Prometheus looks by itself.
+    everything.include_router(statistics.metrics, responses=ERRORS)
+    everything.routes.extend([*api.routes, *page.router.routes])
+    return everything
+
+
+async def serve_socket(websocket: WebSocket) -> None:
+    """The WebSocket for live updates; the guard let only people with a credential come here."""
+    caller = websocket.scope.get("state", {}).get("caller")
+    services: Services = websocket.app.state.services
+    if not isinstance(caller, Caller) or not caller.may("read"):
+        await websocket.close(1008, "This needs a credential with the scope 'read'.")
+        return
+    await LiveSocket(websocket, services.store, services.hub, caller).run()
+
+
+@asynccontextmanager
+async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
+    """Listen, tell and sweep for as long as the app runs."""
+    services: Services = app.state.services
+    tasks: list[asyncio.Task[Any]] = [
+        asyncio.create_task(keep_running(work))
+        for work in (
+            services.feed.run,
+            services.hub.run,
+            services.watch.run,
+            partial(sweep_forever, services.store),
+        )
+    ]
+    if services.settings.keep_days is not None:
+        retain = partial(retain_forever, services.store, services.settings.keep_days)
+        tasks.append(asyncio.create_task(keep_running(retain)))
+    try:
+        await services.feed.listening.wait()
+        tasks.append(asyncio.create_task(keep_running(services.host.run)))
+        yield
+    finally:
+        services.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await services.host.close()

@@ -1,0 +1,20 @@
+"""Deciding: the same for requests and for sockets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_hooks.approvals.stores.errors import NotAllowed
+from amplifier_hooks.approvals.stores.values.approval import Approval
+from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.wire.bodies import DecisionBody
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.stores.store import Store
+
+
+async def decide(store: Store, caller: Caller, id: str, body: DecisionBody) -> Approval:
+    """Decide as the person whose credential it is."""
+    if not caller.may("decide"):
+        raise NotAllowed("This needs a credential with the scope 'decide'.")
+    return await store.approvals.decide(id, body.to_choice(), caller.as_decider())

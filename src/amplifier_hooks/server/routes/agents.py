@@ -1,0 +1,108 @@
+"""What agents may do: ask, wait, claim what was allowed, and report. Nothing here decides."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from amplifier_hooks.approvals.stores.values.approval import Claim
+from amplifier_hooks.server.routes.approvals import Wait, wait_for_decision
+from amplifier_hooks.server.routes.ownership import (
+    get_own_approval,
+    refuse_foreign_call,
+    refuse_foreign_session,
+)
+from amplifier_hooks.server.services import Agent, Shared
+from amplifier_hooks.server.wire.access_answers import Done
+from amplifier_hooks.server.wire.approval_answers import ClaimAnswer, DescribedApproval, RuleAnswer
+from amplifier_hooks.server.wire.call_bodies import ClaimBody, RenewalBody, ResultBody
+from amplifier_hooks.server.wire.encoding import answer, hide_nonce
+from amplifier_hooks.server.wire.request_bodies import ApprovalRequestBody, WithdrawalBody
+from amplifier_hooks.server.wire.session_bodies import RecordsBody, SessionBody
+from amplifier_hooks.server.wire.text import Id
+
+router = APIRouter(prefix="/agent", tags=["agents"])
+
+Fence = Annotated[int, Path(ge=0, le=2**53)]
+
+
+@router.post("/approvals", status_code=201, responses={201: {"model": DescribedApproval}})
+async def request_approval(body: ApprovalRequestBody, caller: Agent, services: Shared) -> Response:
+    """Put a question; the same key again finds the approval that is there."""
+    await refuse_foreign_session(services, caller, body.session_id)
+    request = body.to_request(caller.name)
+    return answer(hide_nonce(await services.store.approvals.request(request)), 201)
+
+
+@router.get("/approvals/{id}", responses={200: {"model": DescribedApproval}})
+async def get_approval(caller: Agent, services: Shared, id: Id, wait: Wait = 0.0) -> Response:
+    """One of its own approvals; with `wait`, as soon as it is no longer pending."""
+    await get_own_approval(services, caller, id)
+    return answer(hide_nonce(await wait_for_decision(services, id, wait)))
+
+
+@router.post("/approvals/{id}/withdrawal", responses={200: {"model": DescribedApproval}})
+async def withdraw_approval(
+    body: WithdrawalBody, caller: Agent, services: Shared, id: Id
+) -> Response:
+    """Stop asking; a decision that was made stands."""
+    await get_own_approval(services, caller, id)
+    withdrawn = await services.store.approvals.withdraw(
+        id, by=body.by, option=body.option, reason=body.reason
+    )
+    return answer(hide_nonce(withdrawn))
+
+
+@router.post("/claims", responses={200: {"model": ClaimAnswer}})
+async def claim_call(body: ClaimBody, caller: Agent, services: Shared) -> Response:
+    """The right to run a call, once."""
+    await refuse_foreign_session(services, caller, body.session_id)
+    await refuse_foreign_call(services, caller, body.session_id, body.tool_call_id)
+    claim = await services.store.claims.claim(
+        body.session_id, body.tool_call_id, body.digest, body.lease
+    )
+    return answer({"claim": claim})
+
+
+@router.post("/claims/{fence}/renewal", responses={200: {"model": ClaimAnswer}})
+async def renew_claim(body: RenewalBody, caller: Agent, services: Shared, fence: Fence) -> Response:
+    """Keep a claim while the call runs."""
+    await asyncio.gather(*(get_own_approval(services, caller, one) for one in body.approvals))
+    claim = Claim(fence, tuple(body.approvals), 0.0)
+    return answer({"claim": await services.store.claims.renew(claim, body.lease)})
+
+
+@router.post("/claims/{fence}/result", responses={200: {"model": Done}})
+async def finish_claim(body: ResultBody, caller: Agent, services: Shared, fence: Fence) -> Response:
+    """Say how the call ended."""
+    await asyncio.gather(*(get_own_approval(services, caller, one) for one in body.approvals))
+    await services.store.claims.finish(Claim(fence, tuple(body.approvals), 0.0), body.outcome)
+    return answer({"status": "done"})
+
+
+@router.post("/rules/match", responses={200: {"model": RuleAnswer}})
+async def match_rule(body: ApprovalRequestBody, caller: Agent, services: Shared) -> Response:
+    """The standing rule that allows this; its use is counted."""
+    await refuse_foreign_session(services, caller, body.session_id)
+    rule = await services.store.rules.find_rule(body.to_request(caller.name))
+    return answer({"rule": rule})
+
+
+@router.post("/sessions", responses={200: {"model": Done}})
+async def save_session(body: SessionBody, caller: Agent, services: Shared) -> Response:
+    """Put a session into the index, or renew it there."""
+    for session in filter(None, (body.id, body.parent_id)):
+        await refuse_foreign_session(services, caller, session)
+    await services.store.sessions.save(body.to_entry(caller.name), body.transcript)
+    return answer({"status": "done"})
+
+
+@router.post("/sessions/{id}/records", responses={200: {"model": Done}})
+async def publish_records(body: RecordsBody, caller: Agent, services: Shared, id: Id) -> Response:
+    """Add records of the session's trail; known numbers are passed over."""
+    await refuse_foreign_session(services, caller, id)
+    await services.store.records.publish(id, body.to_records())
+    return answer({"status": "done"})

@@ -1,0 +1,73 @@
+"""What the routes share: the store, the settings, and who is to be told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, cast
+
+from fastapi import Depends, HTTPException
+from starlette.requests import HTTPConnection
+
+from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.hosting.host import SessionHost
+from amplifier_hooks.server.live.feed import ChangeFeed
+from amplifier_hooks.server.live.hub import Hub
+from amplifier_hooks.server.live.store_watch import StoreWatch
+from amplifier_hooks.server.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.stores.store import Store
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that a route needs."""
+
+    store: Store
+    settings: ServerSettings
+    feed: ChangeFeed
+    hub: Hub
+    watch: StoreWatch
+    host: SessionHost
+    verifying: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Verifying reads a whole trail: others wait rather than fill the machine."""
+
+    def close(self) -> None:
+        """Send waiting clients away, because the server ends."""
+        self.feed.close()
+        self.hub.close()
+
+
+def get_services(connection: HTTPConnection) -> Services:
+    """The services of the app that a request came to."""
+    return cast(Services, connection.app.state.services)
+
+
+def get_caller(connection: HTTPConnection) -> Caller:
+    """Who a request comes from; the guard has put it there."""
+    caller = connection.scope.get("state", {}).get("caller")
+    if not isinstance(caller, Caller):
+        raise HTTPException(401, "Log in, or send a bearer token that is valid.")
+    return caller
+
+
+def require(scope: str) -> Callable[[HTTPConnection], Caller]:
+    """A dependency: the caller, if the credential has this scope."""
+
+    def check(connection: HTTPConnection) -> Caller:
+        caller = get_caller(connection)
+        if not caller.may(scope):
+            raise HTTPException(403, f"This needs a credential with the scope {scope!r}.")
+        return caller
+
+    return check
+
+
+Shared = Annotated[Services, Depends(get_services)]
+Anybody = Annotated[Caller, Depends(get_caller)]
+Reader = Annotated[Caller, Depends(require("read"))]
+Person = Annotated[Caller, Depends(require("decide"))]
+Agent = Annotated[Caller, Depends(require("agent"))]
+Admin = Annotated[Caller, Depends(require("admin"))]

@@ -1,0 +1,193 @@
+"""The counters of hooks, worked out from what trails tell.
+
+Trails are counted in one way, by `count_item`: `amplifier audit stats`, `hooks stats`, reports, the
+MCP server and the store all use it. The figures mean what the session itself counted: see
+`HookCounts`. A trail of the level `decisions` has no answers that were a plain continue; how
+often its hooks were called is taken from the session's own figures, which stand in its last record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_hooks.trails.reading import read_answer, read_answers
+from amplifier_hooks.trails.recorded import (
+    Item,
+    Note,
+    RecordedAnswer,
+    RecordedApproval,
+    RecordedEvent,
+    RecordedHook,
+)
+
+MOST_HOOKS = 2_000
+"""Names that are kept apart; hooks beyond these are counted together."""
+
+OTHERS = "(others)"
+
+SHADOW = "shadow:"
+"""What stands before an action that shadow mode kept from happening."""
+
+_MOST_TOKENS = 2**40
+"""What claims more is forged; one such figure would spoil the sums of all time."""
+
+Find = Callable[[str, str], HookCounts]
+"""Where to count: the figures of a hook, or those of one of its answers."""
+
+
+def count_item(item: Item, find: Find) -> None:
+    """Count what one item says that hooks did."""
+    if isinstance(item, RecordedEvent):
+        for answer in item.answers:
+            _count_answer(answer, find)
+    elif isinstance(item, RecordedApproval):
+        _count_approval(item, find(item.hook, "ask_user"))
+    elif isinstance(item, Note):
+        _count_note(item, find)
+
+
+def _count_answer(answer: RecordedAnswer, find: Find) -> None:
+    action = "continue" if answer.unheeded else answer.action
+    counts = find(answer.hook, SHADOW + answer.shadowed if answer.shadowed else action)
+    counts.calls += 1
+    if answer.ms is not None:
+        counts.count_time(answer.ms / 1000)
+    if answer.shadowed:
+        counts.count_answer(answer.shadowed, shadowed=True, unheeded=False)
+    elif answer.action != "continue":
+        counts.count_answer(answer.action, shadowed=False, unheeded=answer.unheeded)
+    if answer.error is not None:
+        counts.count_failure(answer.timed_out)
+
+
+def _count_approval(step: RecordedApproval, counts: HookCounts) -> None:
+    older = step.stage == "decided" and step.by.startswith(OLDER_HANDOVER)
+    if step.stage == "requested":
+        counts.asked += not step.again
+    elif step.stage == "handed_over" or older:
+        if not step.again:
+            counts.count_handover()
+    elif step.stage == "outcome":
+        counts.count_outcome(step.state, step.settles)
+    elif step.stage == "remembered":
+        counts.remembered += 1
+    elif step.stage in ("decided", "expired"):
+        counts.settle(step.settles)
+        counts.count_decision(step.allowed, "timeout" if step.stage == "expired" else step.how)
+
+
+def _count_note(item: Note, find: Find) -> None:
+    if item.type == "action_resolved":
+        _count_answer(read_answer({"hook": item.hook, **item.body}), find)
+    elif item.type == "dispatch":  # one without the event's data
+        for answer in read_answers(item.body):
+            _count_answer(answer, find)
+    elif item.hook:  # else no hook said it, but what runs them
+        _count_effect(item, find)
+
+
+def _count_effect(item: Note, find: Find) -> None:
+    """What became of an answer."""
+    if item.type == "denial_contradicted":
+        find(item.hook, "deny").contradicted += 1
+    elif item.type == "answer_ignored":
+        action = str(item.body.get("action"))
+        find(item.hook, action).count_ignored(action)
+    elif item.type == "injection_accepted":
+        tokens = item.body.get("tokens")
+        if type(tokens) is int and 0 <= tokens <= _MOST_TOKENS:
+            find(item.hook, "inject_context").injected_tokens += tokens
+
+
+def recount(items: Iterable[Item]) -> dict[str, HookCounts]:
+    """What each hook of a trail did, by name; also those that were never called."""
+    found = Recount()
+    for item in items:
+        found.take(item)
+    found.end_trail()
+    return found.hooks
+
+
+class Recount:
+    """Adds up trails, one item after another, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.hooks: dict[str, HookCounts] = {}
+        self.trails = 0
+        self.registered: dict[str, int] = {}
+        """In how many trails a hook of that name was registered."""
+        self.unsure: set[str] = set()
+        """The hooks whose calls were not all recorded: there were at least as many."""
+        self.contradicted = 0
+        """Calls that were denied, by whomever, and ran all the same."""
+        self._here: set[str] = set()
+        self._resolved: dict[str, int] = {}
+        self._told: dict[str, int] = {}
+        self._running: set[str] = set()
+        self.sparse = False
+        """Whether the trail that is being read has decisions only."""
+
+    def take(self, item: Item) -> None:
+        """Count what one item tells."""
+        if isinstance(item, RecordedHook):
+            self.find(item.name)
+            self._here.add(self._keep_name(item.name))
+            return
+        if isinstance(item, Note):
+            self._take_note(item)
+        count_item(item, self.find)
+
+    def end_trail(self) -> None:
+        """One trail has been read to its end: what only its sum can tell is counted now."""
+        self.trails += 1
+        for name in self._here:
+            self.registered[name] = self.registered.get(name, 0) + 1
+        if self.sparse:
+            self._add_told_calls()
+        self._here, self._resolved, self._told, self._running = set(), {}, {}, set()
+        self.sparse = False
+
+    def _add_told_calls(self) -> None:
+        for name, told in self._told.items():
+            self.find(name).calls += max(0, told - self._resolved.get(name, 0))
+        if self._running or not self._told:
+            self.unsure |= self._here | self._resolved.keys()
+
+    def find(self, name: str, _action: str = "") -> HookCounts:
+        """The figures of a hook."""
+        return self.hooks.setdefault(self._keep_name(name), HookCounts())
+
+    def _keep_name(self, name: str) -> str:
+        return name if name in self.hooks or len(self.hooks) < MOST_HOOKS else OTHERS
+
+    def _take_note(self, item: Note) -> None:
+        if item.type == "denial_contradicted":
+            self.contradicted += 1
+        elif item.type == "log_opened":
+            self.sparse = self.sparse or item.body.get("level") == "decisions"
+        elif item.type == "action_resolved":
+            self.sparse = True
+            name = self._keep_name(read_answer({"hook": item.hook, **item.body}).hook)
+            self._resolved[name] = self._resolved.get(name, 0) + 1
+        elif item.type == "shadowed" and self.sparse:  # else its event has the answer
+            action = str(item.body.get("action"))
+            self.find(item.hook).count_answer(action, shadowed=True, unheeded=False)
+        elif item.type == "session_started":
+            self._running.add(item.session)
+        elif item.type == "session_ended" and item.session in self._running:
+            # Of a session that began before what is read, the sums are those of more than that.
+            self._running.discard(item.session)
+            self._take_figures(item.body)
+
+    def _take_figures(self, body: Mapping[str, Any]) -> None:
+        """How often hooks were called, as the session itself counted."""
+        stats = body.get("stats")
+        figures = stats.get("hooks") if isinstance(stats, dict) else None
+        for name, one in figures.items() if isinstance(figures, dict) else ():
+            calls = one.get("calls") if isinstance(one, dict) else None
+            if type(calls) is int and calls > 0:
+                kept = self._keep_name(name)
+                self._told[kept] = self._told.get(kept, 0) + calls

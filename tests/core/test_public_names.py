@@ -1,0 +1,49 @@
+"""Names that are public in the existing implementation, at the paths they have there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from amplifier_core import AmplifierSession
+from amplifier_core.only_kernel import refuse_engine
+
+NAMES = {
+    "utils": "RetryConfig retry_with_backoff classify_error_message redact_secrets truncate_values",
+    "display": "DisplaySystem",
+    "message_models": "ContentBlockUnion",
+    "validation.tool": "ToolValidator",
+    "validation.provider": "ProviderValidator",
+    "validation.context": "ContextValidator",
+    "validation.orchestrator": "OrchestratorValidator",
+    "validation.hook": "HookValidator",
+}
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_a_name_is_at_its_path(module: str) -> None:
+    """And is the one that the kernel itself uses."""
+    home = import_module(f"amplifier_core.{module}")
+    for name in NAMES[module].split():
+        assert getattr(home, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = home.Nonsense
+
+
+async def test_tests_may_say_that_a_session_is_initialized() -> None:
+    """`_initialized` is the older name of it."""
+    plan = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
+    session = AmplifierSession(plan)
+    session._initialized = True
+    assert session.initialized
+    assert session._initialized
+
+
+def test_a_kernel_that_is_mixed_with_another_is_refused(tmp_path: Path) -> None:
+    """By the compiled engine, which is no file of ours."""
+    refuse_engine(tmp_path)
+    (tmp_path / "_engine.abi3.so").touch()
+    with pytest.raises(ImportError, match="install amplifier-hooks again"):
+        refuse_engine(tmp_path)

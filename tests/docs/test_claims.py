@@ -1,0 +1,54 @@
+"""What the README claims in numbers and lists is what there is, and what was tried."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coverage.tables import list_coverage
+from tests.agents.programs import PROGRAMS
+
+ROOT = Path(__file__).parents[2]
+README = " ".join((ROOT / "README.md").read_text().split())
+INSTALLING = " ".join((ROOT / "docs" / "installing.md").read_text().split())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+NUMBERS = dict(enumerate(TEENS.split(), 10))
+
+
+def test_the_number_of_hook_modules_is_right() -> None:
+    """Whoever adds one corrects the sentence."""
+    known = PROJECT["entry-points"]["amplifier.modules"]
+    number = sum(name.startswith("hooks-") for name in known)
+    assert f"{NUMBERS[number].capitalize()} hook modules come with it" in README
+
+
+@pytest.mark.parametrize("page", [README, INSTALLING], ids=["README", "installing"])
+def test_the_pythons_that_were_tried_are_those_of_the_classifiers(page: str) -> None:
+    """A version that is promised is named wherever platforms are."""
+    versions = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if "Python :: 3." in one]
+    listed = f"{', '.join(versions[:-1])} and {versions[-1]}"
+    assert f"with Python {listed}" in page
+
+
+def test_agents_that_nobody_has_run_are_named_as_such() -> None:
+    """`make agents` runs the others."""
+    (sentence,) = re.findall(r"The same bundle and the same hooks govern ([^.]*)\.", README)
+    tried, _, untried = sentence.partition("by its documentation only, ")
+    assert {name for name, title in TITLES.items() if title in tried} == set(PROGRAMS)
+    assert {name for name, title in TITLES.items() if title in untried} == set(TITLES) - set(
+        PROGRAMS
+    )
+
+
+def test_every_framework_that_has_an_adapter_is_named() -> None:
+    """And has a row in the table of the index."""
+    index = (ROOT / "docs" / "adapters" / "index.md").read_text()
+    for one in list_coverage():
+        if one.name != "agent-hooks":  # a contract, and no framework
+            assert one.framework in README
+            assert f"({one.name}.md)" in index

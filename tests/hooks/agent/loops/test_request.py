@@ -1,0 +1,227 @@
+"""Requests: what a model gets of the conversation and of the tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from amplifier_core.dispatch import Answer
+from amplifier_core.models import HookResult
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.registration import HookHandler
+from amplifier_core.testing import MockTool
+from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages
+from tests.support.hooks import says
+from tests.support.sessions import SessionHarness
+
+
+def test_the_instructions_come_first() -> None:
+    """The configured instructions are a system message in front of the conversation."""
+    conversation = [{"role": "user", "content": "hi"}]
+    request = RequestBuilder("Be brief.").build(conversation, [])
+    assert [(one.role, one.text) for one in request.messages] == [
+        ("system", "Be brief."),
+        ("user", "hi"),
+    ]
+    assert request.tools is None
+    assert len(RequestBuilder().build(conversation, []).messages) == 1
+
+
+async def test_the_instructions_are_not_stored() -> None:
+    """They are sent with each request and stand in no conversation."""
+    script = [{"text": "ok", "expect": "Be brief."}]
+    async with SessionHarness(script, loop_config={"system": "Be brief."}) as harness:
+        assert await harness.session.execute("hi") == "ok"
+        assert [one["role"] for one in harness.messages] == ["user", "assistant"]
+
+
+def test_tools_are_described_under_the_name_they_are_mounted_by() -> None:
+    """A model calls a tool by its name in the mount point."""
+    schema = {"type": "object", "properties": {"word": {"type": "string"}}}
+    tool = MockTool("Echo", description="Says it again", input_schema=schema)
+    (spec,) = RequestBuilder().describe_tools({"Parrot": tool})
+    assert (spec.name, spec.description, spec.parameters) == ("Parrot", "Says it again", schema)
+
+
+def test_a_tool_that_says_nothing_about_itself_can_be_called() -> None:
+    """Tools of other authors may lack a description or a schema."""
+    tool: Any = object()
+    (spec,) = RequestBuilder().describe_tools({"Bare": tool})
+    assert (spec.description, spec.parameters) == (None, {"type": "object"})
+
+
+def test_tools_are_described_anew_when_they_change() -> None:
+    """The same tools keep their description; another tool under a known name has its own."""
+    builder = RequestBuilder()
+    first = MockTool("A", description="old")
+    before = builder.describe_tools({"A": first})
+    assert builder.describe_tools({"A": first}) is before
+    (after,) = builder.describe_tools({"A": MockTool("A", description="new")})
+    assert after.description == "new"
+
+
+MESSAGES = st.lists(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "system"]), "content": st.text()}),
+    max_size=6,
+)
+
+
+@given(st.lists(MESSAGES, max_size=4))
+def test_what_was_built_before_never_shows(conversations: list[list[dict[str, Any]]]) -> None:
+    """A builder that remembers messages builds what a new one builds."""
+    used = RequestBuilder()
+    for conversation in conversations:
+        for messages in (conversation, [*conversation, {"role": "user", "content": "more"}]):
+            assert used.build(messages, []) == RequestBuilder().build(messages, [])
+
+
+def test_a_message_that_stayed_is_not_validated_again() -> None:
+    """Contexts hand out the same dicts each time, and a long conversation costs no more."""
+    message = {"role": "user", "content": "hi"}
+    builder = RequestBuilder()
+    first = builder.build([message], []).messages[0]
+    assert builder.build([message, dict(message)], []).messages[0] is first
+    assert builder.build([dict(message)], []).messages[0] is not first
+
+
+def test_a_message_that_was_changed_in_place_is_sent_as_it_is_now() -> None:
+    """Whoever redacts a conversation where it stands is heeded by the next request."""
+    messages = [{"role": "user", "content": "secret"}, {"role": "user", "content": "more"}]
+    builder = RequestBuilder()
+    builder.build(messages, [])
+    messages[0]["content"] = "[redacted]"
+    assert [one.text for one in builder.build(messages, []).messages] == ["[redacted]", "more"]
+
+
+def test_a_request_that_somebody_keeps_stays_as_it_is() -> None:
+    """The next request has a list of its own then."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    kept = builder.build(messages, [])
+    held = builder.build(messages, []).messages
+    messages.append({"role": "user", "content": "b"})
+    longer = builder.build(messages, [])
+    assert [one.text for one in kept.messages] == ["Be brief.", "a"]
+    assert [one.text for one in held] == ["Be brief.", "a"]
+    assert [one.text for one in longer.messages] == ["Be brief.", "a", "b"]
+
+
+def test_a_request_that_nobody_keeps_is_not_copied() -> None:
+    """The list of a long conversation is built once, and then it grows."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    first = id(builder.build(messages, []).messages)
+    messages.append({"role": "user", "content": "b"})
+    request = builder.build(messages, [])
+    assert id(request.messages) == first
+    assert [one.text for one in request.messages] == ["Be brief.", "a", "b"]
+
+
+def test_what_a_provider_does_to_its_request_does_not_reach_the_next() -> None:
+    """Some take the instructions out of it."""
+    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
+    builder.build(messages, []).messages.pop(0)
+    assert [one.text for one in builder.build(messages, []).messages] == ["Be brief.", "a"]
+
+
+def test_a_conversation_that_became_shorter_is_sent_as_it_is() -> None:
+    """Nothing of the last request is left over."""
+    builder, messages = RequestBuilder(), [{"role": "user", "content": text} for text in "abc"]
+    builder.build(messages, [])
+    assert [one.text for one in builder.build(messages[1:], []).messages] == ["b", "c"]
+    assert builder.build([], []).messages == []
+
+
+def hooked(messages: list[dict[str, Any]], *answers: Answer) -> Outcome:
+    return Outcome(True, {"messages": messages}, answers=answers)
+
+
+def test_what_no_hook_has_changed_is_the_conversation_itself() -> None:
+    """Hooks judge a copy; the messages that were validated before are known by identity."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": "a", "count": 1}]
+    injects = Answer(HookHandler(says("inject_context")), HookResult(action="inject_context"))
+    for answers in ((), (injects,)):
+        messages, passing = choose_messages(hooked([dict(asked[0])], *answers), asked)
+        assert (messages is asked, passing) == (True, None)
+    messages, passing = choose_messages(hooked(asked), asked)
+    assert (messages is asked, passing) == (True, None)
+
+
+def test_what_a_hook_has_changed_is_sent_as_it_left_it() -> None:
+    """Even if it compares equal to what it was; and what it saw, if that was changed since."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": "a", "count": 1}]
+    left = [{**asked[0], "count": True}]
+    result = HookResult(action="modify", data={"messages": left})
+    changed = Answer(HookHandler(says("modify")), result, None, {"messages": left})
+    messages, passing = choose_messages(hooked(left, changed), asked)
+    assert (messages is left, passing) == (True, None)
+    asked = [{"role": "user", "content": text} for text in "abc"]
+    judged = [dict(one) for one in asked]
+    asked[0]["content"] = "changed while the hooks looked at it"
+    messages, passing = choose_messages(hooked(judged), asked)
+    assert (messages is judged, passing) == (True, None)
+
+
+def test_what_came_while_hooks_judged_and_is_not_in_their_answer_waits() -> None:
+    """The list may be the context's own, which goes on growing."""
+    asked: list[dict[str, Any]] = [{"role": "user", "content": text} for text in "abc"]
+    judged = [dict(one) for one in asked[:2]]
+    messages, passing = choose_messages(hooked(judged), asked)
+    request = RequestBuilder().build(messages, [], passing)
+    assert [one.text for one in request.messages] == ["a", "b"]
+
+
+def test_what_a_context_did_not_say_is_sent_all_the_same() -> None:
+    """One that can only say all that it holds is read by the kernel."""
+    history = [{"role": "user", "content": "a"}]
+    messages, passing = choose_messages(hooked(history), [])
+    assert (messages is history, passing) == (True, None)
+
+
+def test_what_is_for_one_request_only_is_kept_apart() -> None:
+    """The conversation before it is sent from what was validated, and goes on without it."""
+    builder = RequestBuilder("Be brief.")
+    asked: list[dict[str, Any]] = [
+        {"role": "user", "content": "a"},
+        {"role": "tool", "content": "b", "tool_call_id": "1"},
+    ]
+    first = builder.build(asked, []).messages[1]
+    reminder = {"role": "system", "content": "Hurry."}
+    longer = {**asked[1], "content": "b\n\nHurry."}
+    cases = [
+        ([*asked, reminder], ["Be brief.", "a", "b", "Hurry."]),
+        ([asked[0], longer], ["Be brief.", "a", "b\n\nHurry."]),
+        ([asked[0], longer, reminder], ["Be brief.", "a", "b\n\nHurry.", "Hurry."]),
+    ]
+    for left, sent in cases:
+        messages, passing = choose_messages(hooked(left), asked)
+        assert messages is asked
+        assert passing is not None
+        request = builder.build(messages, [], passing)
+        assert [one.text for one in request.messages] == sent
+        assert request.messages[1] is first
+    asked.append({"role": "user", "content": "c"})
+    request = builder.build(asked, [])
+    assert [one.text for one in request.messages] == ["Be brief.", "a", "b", "c"]
+    assert request.messages[1] is first
+
+
+def test_a_message_that_no_model_takes_is_refused() -> None:
+    """What a hook left of the conversation is validated before it is sent."""
+    with pytest.raises(ValidationError):
+        RequestBuilder().build([{"role": "user", "content": 7}], [])
+
+
+def test_a_reply_that_only_calls_tools_may_have_no_content() -> None:
+    """Some contexts store None where there were no words."""
+    calls = [{"id": "1", "tool": "Bash", "arguments": {}}]
+    history: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "user"},
+    ]
+    request = RequestBuilder().build(history, [])
+    assert [one.content for one in request.messages] == ["", ""]
+    assert request.messages[0].model_extra == {"tool_calls": calls}
+    assert history[0]["content"] is None

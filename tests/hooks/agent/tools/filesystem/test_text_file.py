@@ -1,0 +1,129 @@
+"""A text file on disk: read within limits, replaced in one step."""
+
+from __future__ import annotations
+
+import gc
+import stat
+import weakref
+
+import pytest
+
+from amplifier_hooks.agent.tools.base import Refused
+from amplifier_hooks.agent.tools.filesystem.text_file import (
+    decode,
+    encode,
+    get_lock,
+    load,
+    load_whole,
+    replace,
+)
+
+
+def test_a_file_is_loaded_up_to_a_limit(work, locate):
+    """Whether that is all of it is known."""
+    (work / "a").write_text("12345")
+    part, whole = load(locate("a"), 3), load(locate("a"), 5)
+    assert (part.data, part.complete) == (b"123", False)
+    assert (whole.data, whole.complete) == (b"12345", True)
+
+
+def test_a_file_that_must_be_whole_is_refused_when_it_is_too_large(work, locate):
+    """With both sizes and another way to do it."""
+    (work / "a").write_text("12345")
+    assert load_whole(locate("a"), 5).data == b"12345"
+    with pytest.raises(Refused, match=r"'a' has 5 bytes, over the limit of 4; change it with Bash"):
+        load_whole(locate("a"), 4)
+
+
+def test_a_binary_file_is_refused(work, locate):
+    """A null byte near the beginning gives it away."""
+    (work / "a").write_bytes(b"text\0more")
+    with pytest.raises(Refused, match="'a' is a binary file of 9 bytes"):
+        load(locate("a"), 100)
+
+
+def test_a_missing_file_comes_with_the_nearest_name(work, locate):
+    """Or with the directory that is missing, too."""
+    (work / "report.md").touch()
+    with pytest.raises(Refused, match=r"No file 'reprot.md'; did you mean '.*/report\.md'\?"):
+        load(locate("reprot.md"), 100)
+    with pytest.raises(Refused, match=r"^No file 'something else'$"):
+        load(locate("something else"), 100)
+    with pytest.raises(Refused, match=r"the directory '.*/no/such' cannot be listed"):
+        load(locate("no/such/x"), 100)
+
+
+def test_only_text_that_comes_back_the_same_is_decoded(work, locate):
+    """Anything else would be damaged by writing it back."""
+    (work / "a").write_bytes("grüße\r\n".encode())
+    (work / "b").write_bytes(b"caf\xe9")
+    assert decode(locate("a"), load(locate("a"), 100)) == "grüße\r\n"
+    with pytest.raises(Refused, match=r"'b' is not UTF-8 .* editing would damage it"):
+        decode(locate("b"), load(locate("b"), 100))
+
+
+def test_what_no_file_can_hold_is_not_encoded(locate):
+    """A lone surrogate, for instance."""
+    assert encode(locate("a"), "grüße") == "grüße".encode()
+    with pytest.raises(Refused, match="The text for 'a' cannot be UTF-8"):
+        encode(locate("a"), "\ud800")
+
+
+def test_replacing_says_whether_the_file_is_new(work, locate):
+    """And keeps the mode of one that is not."""
+    assert replace(locate("sub/a"), b"one") is True
+    (work / "sub/a").chmod(0o640)
+    assert replace(locate("sub/a"), b"two") is False
+    assert (work / "sub/a").read_bytes() == b"two"
+    assert stat.S_IMODE((work / "sub/a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("kind", ["directory", "link", "read-only"])
+def test_only_an_ordinary_file_that_may_be_written_is_replaced(work, locate, kind):
+    """A link cannot have been there when the path was resolved."""
+    place, path = locate("a"), work / "a"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to("b")
+    else:
+        path.write_text("old")
+        path.chmod(0o444)
+    words = {
+        "directory": "is a directory",
+        "link": "not an ordinary file",
+        "read-only": "read-only",
+    }
+    with pytest.raises(Refused, match=words[kind]):
+        replace(place, b"new")
+    assert [entry.name for entry in work.iterdir()] == ["a"]
+
+
+def test_a_file_that_another_program_changed_is_not_overwritten(work, locate):
+    """An edit replaces the file that it read, and no other."""
+    place = locate("a")
+    (work / "a").write_text("old")
+    seen = load_whole(place, 100)
+    (work / "a").write_text("changed by another")
+    with pytest.raises(Refused, match="changed while it was being edited"):
+        replace(place, b"new", seen)
+    (work / "a").unlink()
+    with pytest.raises(Refused, match="changed while it was being edited"):
+        replace(place, b"new", seen)
+    assert list(work.iterdir()) == []
+
+
+def test_a_file_has_one_lock_however_it_was_named(work, locate):
+    """As long as somebody holds it."""
+    (work / "link").symlink_to("a")
+    lock = get_lock(locate("a"))
+    assert get_lock(locate("./a")) is lock
+    assert get_lock(locate("link")) is lock
+    assert get_lock(locate("b")) is not lock
+
+
+def test_a_lock_that_nobody_holds_is_forgotten(work, locate):
+    """A long session does not keep one for every file that it ever wrote."""
+    forgotten = weakref.ref(get_lock(locate("a")))
+    gc.collect()
+    assert forgotten() is None

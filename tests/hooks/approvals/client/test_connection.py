@@ -1,0 +1,102 @@
+"""One server, spoken to over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_hooks.approvals.client import connection as connection_module
+from amplifier_hooks.approvals.client.connection import Connection
+from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound, StoreUnavailable
+from tests.hooks.approvals.client.scripted_server import run_scripted, write_answer
+
+TOKEN = "amp_secret"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://agents.example.com",
+        "http://10.0.0.5:8411",
+        "ftp://localhost",
+        "localhost:8411",
+        "https://user:pass@host",
+        "https://host?token=x",
+        "https://host#x",
+        "https://host/path",
+        "",
+    ],
+)
+def test_an_address_that_would_give_something_away_is_refused(url: str):
+    """Refuses http:// to other machines, and secrets in addresses."""
+    with pytest.raises(BadRequest) as raised:
+        Connection(url, TOKEN)
+    assert "pass@" not in str(raised.value)
+
+
+@pytest.mark.parametrize("token", ["", "a b", "ä", "a\nb"])
+def test_a_token_that_is_none_is_refused_without_being_repeated(token: str):
+    """It could be a good one with a slip in it."""
+    with pytest.raises(BadRequest) as raised:
+        Connection("https://host", token)
+    assert not token or token not in str(raised.value)
+
+
+async def test_the_token_is_sent_in_a_header_and_nowhere_else():
+    """Token never in URL or error text."""
+    async with run_scripted(write_answer(200, '{"a": 1}'), write_answer(500)) as server:
+        connection = Connection(server.address, TOKEN)
+        assert await connection.get("/me", empty="", wait=2) == {"a": 1}
+        with pytest.raises(StoreUnavailable) as raised:
+            await connection.post("/x", {"a": 1})
+        await connection.close()
+    line, *headers = server.requests[0].decode().split("\r\n")
+    assert line == "GET /api/v1/me?wait=2 HTTP/1.1"
+    assert f"Authorization: Bearer {TOKEN}".lower() in [one.lower() for one in headers]
+    assert TOKEN not in str(raised.value)
+
+
+async def test_no_redirect_is_followed():
+    """The token is for this server."""
+    async with run_scripted(write_answer(302, "", "Location: http://evil.test/")) as server:
+        connection = Connection(server.address, TOKEN)
+        with pytest.raises(StoreUnavailable, match="302"):
+            await connection.get("/me")
+        await connection.close()
+    assert len(server.requests) == 1
+
+
+async def test_what_goes_wrong_is_a_sentence(monkeypatch: pytest.MonkeyPatch):
+    """Nobody there, no JSON, too slow, too much."""
+    async with run_scripted(write_answer(200, "<html>"), write_answer(404)) as server:
+        connection = Connection(server.address, TOKEN)
+        with pytest.raises(StoreUnavailable, match="JSON"):
+            await connection.get("/me")
+        with pytest.raises(NotFound):
+            await connection.get("/me")
+        monkeypatch.setattr(connection_module, "_MOST", 1)
+        with pytest.raises(StoreUnavailable, match="more than 1 bytes"):
+            await connection.get("/me")
+        await connection.close()
+    connection = Connection(server.address, TOKEN)
+    with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{server.port} does not answer"):
+        await connection.get("/me")
+    await connection.close()
+
+
+async def test_a_server_that_says_nothing_is_not_waited_for():
+    """A time limit for the whole exchange."""
+    async with run_scripted(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12") as server:
+        connection = Connection(server.address, TOKEN)
+        with pytest.raises(StoreUnavailable):
+            await connection.get("/me", seconds=0.2)
+        await connection.close()
+
+
+async def test_lines_are_read_as_they_come():
+    """For event streams."""
+    async with run_scripted(write_answer(200, "data: 1\n\n: x\n"), write_answer(403)) as server:
+        connection = Connection(server.address, TOKEN)
+        assert [line async for line in connection.stream("/s")] == ["data: 1", "", ": x"]
+        with pytest.raises(Exception, match="403"):
+            _ = [line async for line in connection.stream("/s")]
+        await connection.close()

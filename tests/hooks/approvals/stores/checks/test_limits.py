@@ -1,0 +1,65 @@
+"""Limits: what is refused is named, with the figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_hooks.approvals.stores.checks import limits
+from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.stores.values.approval import Option
+from tests.support.stores import make_request, require
+
+
+def test_a_usual_request_is_good() -> None:
+    """And one with everything at its limit."""
+    limits.refuse_bad_request(make_request())
+    limits.refuse_bad_request(
+        make_request(
+            prompt="x" * limits.PROMPT,
+            preview="x" * limits.PREVIEW,
+            timeout=limits.LONGEST,
+            session_id="s" * 400,
+            working_dir="/" + "d" * 4095,
+            notes=("n",) * limits.OPTIONS,
+            requirement=require(persons=limits.PERSONS),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["key", "session_id", "hook", "digest", "event", "tool_name", "requester"],
+)
+@pytest.mark.parametrize("value", [None, 7, "x" * 401, "a\0b", "\ud800"])
+def test_names_are_kept_as_they_are_or_refused(field: str, value: Any) -> None:
+    """A name that a database would change names something else."""
+    with pytest.raises(BadRequest, match=field):
+        limits.refuse_bad_request(make_request(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": None},
+        {"working_dir": "/" + "d" * 4096},
+        {"working_dir": "/a\0"},
+        {"reason": 7},
+        {"preview": "x" * (limits.PREVIEW + 1)},
+        {"notes": ("n",) * 17},
+        {"notes": ("x" * (limits.PROMPT + 1),)},
+        {"options": (Option(0, "Deny", True),)},
+        {"options": (Option(0, "Allow once", False),)},
+        {"options": (Option(0, "Allow once", True, remembered=True),)},
+        {"options": (Option(0, "Deny", False), Option(1, "Deny", True))},
+        {"requirement": require(persons=17)},
+        {"requirement": require(persons=True)},
+        {"requirement": require(requester_may_approve="yes")},
+        {"requirement": require(scope="a\0")},
+    ],
+)
+def test_what_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
+    """Whatever type it has."""
+    with pytest.raises(BadRequest):
+        limits.refuse_bad_request(make_request(**change))

@@ -1,0 +1,49 @@
+"""The index of sessions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from amplifier_hooks.approvals.stores import sessions
+from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.stores.sessions import encode_transcript
+from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from tests.support.stores import ManualClock
+
+
+def test_a_transcript_that_fits_is_kept_whole() -> None:
+    """In order, with nothing added."""
+    messages: list[dict[str, Any]] = [{"role": "user"}, {"role": "assistant"}]
+    assert json.loads(encode_transcript(messages)) == messages
+    assert encode_transcript([]) == "[]"
+
+
+def test_a_message_larger_than_all_leaves_only_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is cut in the middle."""
+    monkeypatch.setattr(sessions, "TRANSCRIPT", 50)
+    assert json.loads(encode_transcript([{"x": "y" * 100}])) == [{"left_out": 1}]
+    with pytest.raises(BadRequest, match="JSON"):
+        encode_transcript([{"x": object()}])
+
+
+async def test_a_lost_session_that_reports_again_is_found_again(
+    store: Store, clock: ManualClock
+) -> None:
+    """Its process was only slow."""
+    await store.sessions.save(SessionEntry("s", status="waiting"))
+    clock.advance(31)
+    assert [one.status for one in await store.sessions.mark_lost(30.0)] == ["lost"]
+    await store.sessions.save(SessionEntry("s", status="running"))
+    assert (await store.sessions.get("s")).status == "running"
+    assert await store.sessions.mark_lost(30.0) == []
+
+
+async def test_a_time_that_came_with_the_entry_is_kept_once(store: Store) -> None:
+    """The first one says when the session began."""
+    await store.sessions.save(SessionEntry("s", created=5.0))
+    await store.sessions.save(SessionEntry("s", created=9.0))
+    assert (await store.sessions.get("s")).created == 5.0

@@ -1,0 +1,16 @@
+"""Sessions and records as values."""
+
+from __future__ import annotations
+
+import json
+
+from amplifier_hooks.approvals.stores.values.plain import read_plain, to_plain
+from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+
+
+def test_entries_and_records_survive_the_journey_as_json() -> None:
+    """As an agent on another machine sends them."""
+    entry = SessionEntry("s", "laptop", "ann", "Fix it", hosted=True, turns=3)
+    assert read_plain(SessionEntry, json.loads(json.dumps(to_plain(entry)))) == entry
+    record = SessionRecord(1, 2.5, "dispatch", "tool:pre", body={"hooks": [{"hook": "a"}]})
+    assert read_plain(SessionRecord, json.loads(json.dumps(to_plain(record)))) == record

@@ -1,0 +1,119 @@
+"""A file of rules: read once, all or none, the first that matches counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_hooks.approvals import RulesApproval
+from amplifier_hooks.yaml_files.node import BundleError
+from tests.hooks.approvals.questions import ask
+
+RULES = """
+rules:
+  - name: no-lock-files
+    tool: [Write, Edit]
+    path: "*.lock"
+    decision: deny
+    reason: Lock files are written by the tool that owns them.
+  - name: code
+    tool: [Write, Edit]
+    path: "**"
+    decision: allow
+  - name: people
+    tool: Bash
+    command: git push
+    decision: ask
+"""
+
+
+def read(folder: Path, text: str) -> RulesApproval:
+    file = folder / "approve.yaml"
+    file.write_text(text)
+    return RulesApproval(file, folder)
+
+
+def test_the_first_rule_that_matches_decides(tmp_path: Path) -> None:
+    """In the order in which they are written."""
+    judge = read(tmp_path, RULES).judge
+    ruling = judge(ask("Write", file_path="uv.lock"))
+    assert (ruling.verdict, ruling.rule) == ("deny", "no-lock-files")
+    assert "Lock files" in ruling.reason
+    assert judge(ask("Write", file_path="a.py")).rule == "code"
+    assert judge(ask(command="git push")).verdict == "ask"
+
+
+@pytest.mark.parametrize(("line", "verdict"), [("", "ask"), ("otherwise: deny\n", "deny")])
+def test_what_no_rule_is_about_goes_to_a_person_or_nowhere(
+    tmp_path: Path, line: str, verdict: str
+) -> None:
+    """As the file says; it is recorded as such."""
+    ruling = read(tmp_path, line + RULES).judge(ask(command="ls"))
+    assert (ruling.verdict, ruling.rule) == (verdict, "otherwise")
+
+
+def test_the_file_is_read_once_and_named_as_what_governs(tmp_path: Path) -> None:
+    """What becomes of it later changes nothing, and tools are kept from writing it."""
+    system = read(tmp_path, RULES)
+    (tmp_path / "approve.yaml").write_text("rules: [{name: x, tool: '*', decision: allow}]")
+    assert system.judge(ask(command="git push")).verdict == "ask"
+    assert system.governing_files == (tmp_path / "approve.yaml",)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "rules"),
+        ("- name: a\n", "rules"),
+        ("rules: []\n", "rules"),
+        ("rules: [{name: a, decision: allow, tol: Bash}]", "'tool'"),
+        ("rules: [{name: a, decision: yes}]", "rule 'a'.*decision"),
+        ("rules: [{name: a, decision: alow, tool: x}]", "decision"),
+        ("rules: [{decision: deny}]", "rule 1.*name"),
+        ("rules: [{name: a, decision: deny}, {name: a, decision: deny}]", "'a' is taken"),
+        ("rules: [{name: otherwise, decision: deny}]", "'otherwise' is taken"),
+        ("otherwise: allow\nrules: [{name: a, decision: deny}]", "otherwise"),
+        ("rule: [{name: a, decision: deny}]", "'rules'"),
+        ("rules: [deny]", "rules"),
+        ("rules: [{name: a, decision: allow}]", "needs a condition"),
+    ],
+)
+def test_a_file_with_any_fault_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    """With its name, the rule and the key; half a set of rules would be another policy."""
+    with pytest.raises(ModuleLoadError, match=rf"approve\.yaml.*{what}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("rules: [", "not valid YAML"),
+        ("rules:\n  - name: a\n    decision: deny\n    decision: allow\n", "written twice"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    """A key that is there twice could mean either."""
+    with pytest.raises(BundleError, match=rf"approve\.yaml:\d.*{what}"):
+        read(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """Nothing is allowed for want of rules."""
+    with pytest.raises(BundleError, match="cannot be read"):
+        RulesApproval(tmp_path / "none.yaml", tmp_path)
+
+
+def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+    """As it stands on the page, with what the page says of it."""
+    page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
+    example = page.partition("```yaml\n# ci-approvals.yaml")[2].partition("```")[0]
+    judge = read(tmp_path, f"# {example}").judge
+    assert judge(ask("Write", file_path="src/a.py")).rule == "code"
+    assert judge(ask("Write", file_path="src/uv.lock")).rule == "lock-files"
+    assert judge(ask(command="make test 2>&1 | tail")).rule == "checks"
+    assert judge(ask(command="make test; git push")).rule == "pushes"
+    assert judge(ask("Write", file_path="setup.py")).rule == "otherwise"

@@ -1,0 +1,51 @@
+"""The session of the demonstration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from amplifier_hooks.cli.commands.demo import session
+from amplifier_hooks.cli.commands.demo.fixed_approval import Answer
+from amplifier_hooks.cli.commands.demo.session import choose_approval, run_session
+from amplifier_hooks.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, write_files
+from amplifier_hooks.cli.display.line_display import LineDisplay
+
+
+@pytest.fixture
+def folder(home: Path, tmp_path: Path) -> Path:
+    """The folder that the demonstration works in, with the files of the story."""
+    folder = tmp_path / "demo"
+    write_files(folder / "project")
+    return folder
+
+
+@pytest.mark.parametrize(("answer", "content"), [("yes", AFTER), ("no", BEFORE), (None, BEFORE)])
+async def test_the_answer_decides_about_production(
+    folder: Path, answer: Answer | None, content: str
+) -> None:
+    """Nobody to ask is a no; everything is written to the folder and nowhere else."""
+    decider = choose_approval(answer, folder / "project", asks=False)
+    session_id = await run_session(folder, 5, decider)
+    assert (folder / "project" / PRODUCTION).read_text() == content
+    assert (folder / "audit" / session_id).is_dir()
+    roles = {message["role"] for message in json.loads(read_transcript(folder))["messages"]}
+    assert {"user", "assistant", "tool"} <= roles
+
+
+def read_transcript(folder: Path) -> str:
+    return (folder / "transcript.json").read_text()
+
+
+async def test_the_display_stops_also_when_the_session_fails(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A live line must not stay behind."""
+    stopped: list[bool] = []
+    monkeypatch.setattr(LineDisplay, "stop", lambda self: stopped.append(True))
+    monkeypatch.setattr(session, "PROMPT", None)
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        await run_session(folder, 5, choose_approval("no", folder / "project", asks=False))
+    assert stopped == [True]

@@ -1,0 +1,90 @@
+"""Installing and removing: asked before, told afterwards, and never by an agent itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.hooks.cli.program import invoke
+from tests.support.agent_homes import list_left
+from tests.support.trust import trust_project
+
+
+def test_a_second_time_nothing_changes(home: Path) -> None:
+    """And the command says so."""
+    invoke("guard", "cursor")
+    before = (home / ".cursor" / "hooks.json").read_bytes()
+    done = invoke("guard", "cursor")
+    assert done.code == 0
+    assert "was guarded already" in done.stdout
+    assert (home / ".cursor" / "hooks.json").read_bytes() == before
+
+
+def test_a_guard_is_removed_where_it_is(project: Path, home: Path) -> None:
+    """Wherever that is; if it is in both places, the person says which."""
+    trust_project(project)
+    kept = set(list_left(home))
+    invoke("guard", "gemini", "--user")
+    invoke("guard", "gemini", "--project")
+    both = invoke("guard", "gemini", "--remove")
+    assert both.code == 2
+    assert "add --user or --project" in both.stderr
+    assert invoke("guard", "gemini", "--remove", "--project").code == 0
+    done = invoke("guard", "gemini", "--remove")
+    assert "is no longer guarded by" in done.stdout
+    assert set(list_left(home)) == kept
+    assert "There is no guard of ours" in invoke("guard", "gemini", "--remove").stdout
+
+
+def test_programs_read_what_was_done(home: Path) -> None:
+    """As JSON."""
+    done = json.loads(invoke("guard", "copilot", "--json").stdout)
+    assert (done["agent"], done["scope"], done["change"]) == ("copilot", "user", "installed")
+    assert "preToolUse" in done["events"]
+    gone = json.loads(invoke("guard", "copilot", "--remove", "--json").stdout)
+    assert (gone["file"], gone["change"]) == (done["file"], "removed")
+
+
+def test_a_codex_that_does_not_trust_us_is_a_failure(home: Path) -> None:
+    """The guard does not stand yet."""
+    done = invoke("guard", "codex")
+    assert done.code == 1
+    assert "✗ There is no codex on the PATH" in done.stdout
+
+
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "COPILOT_CLI", "AMPLIFIER_COMMAND_ID"])
+@pytest.mark.parametrize("option", ["--remove", "--user"])
+def test_an_agent_cannot_change_its_own_guard(
+    home: Path, monkeypatch: pytest.MonkeyPatch, mark: str, option: str
+) -> None:
+    """Its shell carries a mark."""
+    invoke("guard", "claude")
+    before = (home / ".claude" / "settings.json").read_bytes()
+    monkeypatch.setenv(mark, "1")
+    done = invoke("guard", "claude", option)
+    assert done.code == 1
+    assert "terminal of your own" in done.stderr
+    assert (home / ".claude" / "settings.json").read_bytes() == before
+
+
+def test_a_file_that_would_be_shared_is_mentioned(project: Path) -> None:
+    """It holds paths of this machine; one that git ignores is not."""
+    trust_project(project)
+    (project / ".git").rmdir()
+    subprocess.run(["git", "init", "-q", project], check=True)
+    assert "keep it out of version control" in invoke("guard", "cursor").stdout
+    (project / ".gitignore").write_text(".cursor\n")
+    assert "version control" not in invoke("guard", "cursor").stdout
+
+
+def test_settings_that_cannot_be_read_are_an_error(home: Path) -> None:
+    """With file and line, and nothing written."""
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{\n  "a": 1,\n}')
+    done = invoke("guard", "claude")
+    assert done.code == 1
+    assert "settings.json, line 3: a comma before" in done.stderr
+    assert list_left(home) == [".claude/settings.json"]

@@ -1,0 +1,62 @@
+"""What a person types to run the program from where they stand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from amplifier_hooks.cli.program_name import name_program, quote
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in an environment below the current folder, started by its path."""
+    program = tmp_path / ".venv" / "bin" / "amplifier"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    return program
+
+
+def test_it_is_the_bare_name_where_the_shell_finds_this_one(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the path where the shell finds another, or none."""
+    assert name_program() == ".venv/bin/amplifier"
+    other = installed.parents[2] / "other" / "amplifier"
+    other.parent.mkdir()
+    other.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert name_program() == ".venv/bin/amplifier"
+    monkeypatch.setenv("PATH", f"{installed.parent}:{other.parent}")
+    assert name_program() == "amplifier"
+
+
+def test_from_elsewhere_it_is_the_whole_path(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for somebody who will change the folder."""
+    assert name_program(absolute=True) == str(installed)
+    (installed.parents[2] / "sub").mkdir()
+    monkeypatch.chdir(installed.parents[2] / "sub")
+    assert name_program() == str(installed)
+
+
+def test_run_as_a_module_it_is_the_program_beside_python_or_python_itself(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was typed is not a program that could be pasted."""
+    monkeypatch.setattr(sys, "argv", ["main.py"])
+    monkeypatch.setattr(sys, "executable", str(installed.with_name("python")))
+    assert name_program() == ".venv/bin/amplifier"
+    monkeypatch.setattr(sys, "executable", "/no where/python")
+    assert name_program() == "'/no where/python' -P -m amplifier_hooks.cli.main"
+
+
+def test_a_path_with_a_space_can_be_pasted() -> None:
+    """As a shell reads it."""
+    assert quote("my folder/x") == "'my folder/x'"

@@ -1,0 +1,102 @@
+"""Lines of styled text: wrapped without a loss, and readable back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_hooks.cli.text.escape import unescape
+from amplifier_hooks.cli.text.fragments import (
+    CONTINUED,
+    GUTTER,
+    PROSE_LENGTH,
+    Line,
+    add_gutter,
+    escape_line,
+    escape_lines,
+    join_text,
+    to_ascii,
+    wrap,
+    wrap_words,
+)
+from tests.hooks.cli.hostile_text import hostile
+
+
+def cells(text: str) -> int:
+    from prompt_toolkit.utils import get_cwidth
+
+    return get_cwidth(text)
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [join_text(line) for line in lines]
+
+
+def test_escapes_stand_out_from_the_text_around_them() -> None:
+    """A style of their own, also where several follow one another."""
+    assert escape_line("a\x1b\x1bb", "tool") == (
+        ("tool", "a"),
+        ("escape", "\\u{1B}\\u{1B}"),
+        ("tool", "b"),
+    )
+
+
+def test_only_lines_may_break_lines() -> None:
+    """A newline is a line in one form, and an escape in the other."""
+    assert texts(escape_lines("a\nb")) == ["a", "b"]
+    assert join_text(escape_line("a\nb")) == "a\\u{A}b"
+    assert escape_lines("") == [(("", ""),)]
+
+
+@given(hostile, st.integers(3, 200))
+def test_a_wrapped_text_maps_back_to_the_exact_argument(text: str, width: int) -> None:
+    """The gutter tells a wrapped row from a new line, so the screen can be read back."""
+    rows = texts(add_gutter(escape_lines(text), width))
+    joined = "".join(
+        row[2:] if row.startswith(CONTINUED) else f"\n{row.removeprefix(GUTTER)}" for row in rows
+    )
+    assert unescape(joined.removeprefix("\n")) == text
+
+
+@given(hostile, st.integers(3, 60))
+def test_wrapping_at_words_loses_nothing(text: str, width: int) -> None:
+    """Prose breaks behind a space; put together again it is the same text."""
+    for line in escape_lines(text):
+        rows = wrap_words(line, width)
+        assert "".join(texts(rows)) == join_text(line)
+        assert all(cells(join_text(row)) <= max(width, 2) for row in rows)
+
+
+@given(hostile, st.integers(3, 60))
+def test_wrapping_loses_nothing_and_keeps_the_width(text: str, width: int) -> None:
+    """Wide characters count twice; one that does not fit goes to the next row."""
+    for line in escape_lines(text):
+        rows = wrap(line, width)
+        assert "".join(texts(rows)) == join_text(line)
+        assert all(cells(join_text(row)) <= width for row in rows)
+
+
+def test_words_stay_whole_where_they_can() -> None:
+    """A word longer than a row is broken, others are not."""
+    line: Line = (("", "one two "), ("tool", "three fourfivesix"))
+    assert texts(wrap_words(line, 8)) == ["one two ", "three ", "fourfive", "six"]
+
+
+def test_a_row_keeps_the_styles_of_its_pieces() -> None:
+    """A style that goes on in the next row is there, too."""
+    assert wrap((("a", "12"), ("b", "345")), 3) == [(("a", "12"), ("b", "3")), (("b", "45"),)]
+    assert wrap((("a", "漢漢"),), 3) == [(("a", "漢"),), (("a", "漢"),)]
+
+
+def test_what_is_no_prose_is_wrapped_as_it_comes() -> None:
+    """Looking for words in a megabyte would take minutes."""
+    line: Line = (("", "ab " * PROSE_LENGTH),)
+    assert texts(wrap_words(line, 4))[:2] == ["ab a", "b ab"]
+
+
+@given(hostile)
+def test_a_line_for_ascii_can_be_read_back(text: str) -> None:
+    """Only ASCII, and still the same text."""
+    shown = join_text(to_ascii(escape_line(text)))
+    assert shown.isascii()
+    assert unescape(shown) == text

@@ -1,0 +1,410 @@
+"""Copilot CLI's events: what hooks are told, what we read, and what an answer can do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
+from amplifier_hooks.coding_agents.dialects.copilot import CLAUDE_FORM, DIALECT
+from amplifier_hooks.coding_agents.dialects.copilot.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
+from amplifier_hooks.coding_agents.dialects.reading import name_event, read_payload
+from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call, read
+from tests.hooks.coding_agents.dialects.recordings import (
+    list_recordings,
+    load_recording,
+    read_damaged,
+    read_recording,
+)
+
+# What hooks are told
+
+BASH = {"toolName": "bash", "toolArgs": {"command": "make"}}
+TRANSCRIPT = {"transcriptPath": "/t/1.jsonl"}
+PAYLOADS: list[tuple[str, Data, Data]] = [
+    ("preToolUse", TOOL, BASH),
+    (
+        "postToolUse",
+        {**TOOL, "tool_result": {"success": True, "output": "built"}},
+        {**BASH, "toolResult": {"resultType": "success", "textResultForLlm": "built"}},
+    ),
+    (
+        "postToolUseFailure",
+        {**TOOL, "tool_result": {"success": False, "output": None, "error": "no rule"}},
+        {**BASH, "error": "no rule"},
+    ),
+    (
+        "permissionRequest",
+        TOOL,
+        {
+            "hookName": "permissionRequest",
+            "toolName": "bash",
+            "toolInput": {"command": "make"},
+            "permissionSuggestions": [],
+        },
+    ),
+    ("preMcpToolCall", TOOL, {}),
+    ("userPromptSubmitted", {"prompt": "Build it"}, {"prompt": "Build it"}),
+    ("userPromptTransformed", {"prompt": "Build it"}, {}),
+    ("sessionStart", {"source": "startup"}, {"source": "new", "initialPrompt": ""}),
+    ("sessionStart", {"source": "resume"}, {"source": "resume", "initialPrompt": ""}),
+    ("sessionEnd", {"reason": "complete"}, {"reason": "complete"}),
+    (
+        "agentStop",
+        {},
+        {**TRANSCRIPT, "stopReason": "end_turn", "stop_hook_active": False},
+    ),
+    ("subagentStart", {"agent_name": "critic"}, {**TRANSCRIPT, "agentName": "critic"}),
+    (
+        "subagentStop",
+        {"agent_name": "critic", "result": {"output": "Fine."}},
+        {
+            **TRANSCRIPT,
+            "agentName": "critic",
+            "stopReason": "end_turn",
+            "response": "Fine.",
+        },
+    ),
+    (
+        "preCompact",
+        {"trigger": "auto"},
+        {**TRANSCRIPT, "trigger": "auto", "customInstructions": ""},
+    ),
+    (
+        "notification",
+        {"notification_type": "approval_required", "message": "May I?"},
+        {
+            "message": "May I?",
+            "title": "",
+            "hook_event_name": "Notification",
+            "notification_type": "permission_prompt",
+        },
+    ),
+    (
+        "errorOccurred",
+        {"error": {"message": "overloaded"}},
+        {
+            "error": {"name": "Error", "message": "overloaded"},
+            "errorContext": "system",
+            "recoverable": False,
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("native", "data", "fields"), PAYLOADS)
+def test_a_hook_is_told_the_fields_of_its_event(native: str, data: Data, fields: Data) -> None:
+    """And those that every event has; the time in milliseconds."""
+    data = {**data, "timestamp": "1970-01-01T00:00:01.500+00:00"}
+    call = make_call(native, data, transcript="/t/1.jsonl")
+    common = {"sessionId": "session-1", "timestamp": 1500, "cwd": "/project"}
+    assert DIALECT.build_payload(call) == {**common, **fields}
+
+
+def test_every_event_is_told_in_a_test() -> None:
+    """A new row in the table needs a new line here."""
+    assert {native for native, _, _ in PAYLOADS} == set(DIALECT.events)
+
+
+OPTIONAL = {
+    "agentId",
+    "agentType",
+    "parentAgentId",
+    "agent_id",
+    "agent_type",
+    "parent_agent_id",
+    "prompt",
+    "transformedPrompt",
+    "stop_hook_active",
+}
+"""What only sub-agents have, or events that we do not tell."""
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [(form, name) for form in ("copilot", "copilot-claude") for name in list_recordings(form)],
+)
+def test_a_hook_finds_every_field_that_the_program_has(form: str, name: str) -> None:
+    """In either spelling."""
+    recorded, incoming = load_recording(form, name), read_recording(form, name)
+    built = DIALECTS[form].build_payload(make_call(name.split(".")[0], incoming.data))
+    assert recorded.keys() - OPTIONAL == built.keys() - OPTIONAL
+    for key in ("toolResult", "tool_result"):
+        assert built.get(key, {}).keys() == recorded.get(key, {}).keys()
+
+
+def test_a_hook_learns_that_it_kept_the_agent_working_before() -> None:
+    """So that it does not do so for ever."""
+    payload = DIALECT.build_payload(make_call("agentStop", {}, blocked_stops=1))
+    assert payload["stop_hook_active"] is True
+
+
+# What we read
+
+COMMAND = {"command": "echo ORIG > out.txt; cat out.txt", "description": "run"}
+PATCH = "*** Begin Patch\n*** Add File: P/b.txt\n+hello\n*** End Patch\n"
+STOP: Data = {
+    "orchestrator": "copilot",
+    "final_message": {"role": "assistant", "content": ""},
+    "turn_count": 0,
+    "request_count": 0,
+    "duration_ms": 0,
+    "status": "success",
+}
+
+
+def make_tool(name: str, given_: Data) -> Data:
+    """A tool call; Copilot gives it no id."""
+    return {"tool_name": name, "tool_input": given_, "tool_call_id": ""}
+
+
+def make_result(output: str) -> Data:
+    """The fields of a result that Copilot took for a good one."""
+    result = {"success": True, "output": output, "error": None}
+    return {"tool_result": result, "success": True, "duration_ms": 0}
+
+
+READ: dict[str, tuple[str, Data]] = {
+    "preToolUse": ("tool:pre", make_tool("Bash", COMMAND)),
+    "preToolUse.create": (
+        "tool:pre",
+        make_tool("Write", {"file_path": "P/a.txt", "content": "one\n"}),
+    ),
+    "preToolUse.view": ("tool:pre", make_tool("Read", {"file_path": "P/a.txt"})),
+    "preToolUse.edit": (
+        "tool:pre",
+        make_tool("Edit", {"file_path": "P/a.txt", "old_string": "one", "new_string": "two"}),
+    ),
+    "preToolUse.glob": ("tool:pre", make_tool("Glob", {"pattern": "*.txt"})),
+    "preToolUse.grep": ("tool:pre", make_tool("Grep", {"pattern": "two"})),
+    "preToolUse.apply_patch": ("tool:pre", make_tool("apply_patch", {"input": PATCH})),
+    "preToolUse.task": (
+        "tool:pre",
+        make_tool(
+            "Delegate",
+            {"description": "do x", "task": "SUBPROMPT", "agent_name": "task", "name": "x1"},
+        ),
+    ),
+    "preToolUse.subagent": (
+        "tool:pre",
+        make_tool("Bash", {"command": "echo ORIG >> out.txt", "description": "x"}),
+    ),
+    "postToolUse": (
+        "tool:post",
+        {
+            **make_tool("Bash", COMMAND),
+            **make_result("ORIG\n<shellId: 0 completed with exit code 0>"),
+        },
+    ),
+    "postToolUse.apply_patch": (
+        "tool:post",
+        {
+            **make_tool("apply_patch", {"input": PATCH}),
+            **make_result("Added 1 file(s): /project/P/b.txt"),
+        },
+    ),
+    "postToolUseFailure": (
+        "tool:error",
+        {
+            **make_tool("Write", {"file_path": "P/a.txt", "content": "one\n"}),
+            "error": {"type": "Error", "message": "Parent directory does not exist"},
+        },
+    ),
+    "permissionRequest": (
+        "guest:permission_request",
+        make_tool("Bash", {"command": "echo ORIG > out.txt; cat out.txt"}),
+    ),
+    "userPromptSubmitted": ("prompt:submit", {"prompt": "please do it", "metadata": {}}),
+    "userPromptSubmitted.subagent": ("prompt:submit", {"prompt": "SUBPROMPT", "metadata": {}}),
+    "userPromptTransformed": (
+        "guest:user_prompt_transformed",
+        {
+            "prompt": "please do it",
+            "transformedPrompt": "<current_datetime>2026-11-16T01:59:37.206+00:00"
+            "</current_datetime>\n\nplease do it",
+        },
+    ),
+    "agentStop": ("orchestrator:complete", STOP),
+    "agentStop.active": ("orchestrator:complete", STOP),
+    "agentStop.subagent": ("orchestrator:complete", STOP),
+    "subagentStart": (
+        "agent:spawn",
+        {
+            "parent_session_id": load_recording("copilot", "subagentStart")["sessionId"],
+            "agent_name": "task",
+            "task": "",
+            "config_override": {},
+        },
+    ),
+    "subagentStop": (
+        "agent:complete",
+        {
+            "parent_session_id": load_recording("copilot", "subagentStop")["sessionId"],
+            "agent_name": "task",
+            "task": "",
+            "result": {"output": "done"},
+            "duration_ms": 0,
+            "status": "success",
+        },
+    ),
+    "sessionStart": ("session:start", {"mount_plan": {}, "source": "startup"}),
+    "sessionEnd": (
+        "session:end",
+        {
+            "reason": "complete",
+            "duration_ms": 0,
+            "stats": {
+                "total_messages": 0,
+                "tool_invocations": 0,
+                "total_tokens": 0,
+                "hook_failures": 0,
+            },
+        },
+    ),
+    "notification": (
+        "user:notification",
+        {
+            "notification_type": "approval_required",
+            "message": "Run command: echo ORIG > out.txt; cat out.txt",
+            "metadata": {"title": "Permission needed"},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list_recordings("copilot"))
+def test_what_the_real_program_tells_is_an_event_of_ours(name: str) -> None:
+    """With the fields that hooks expect at it, and where it belongs."""
+    incoming, recorded = read_recording("copilot", name), load_recording("copilot", name)
+    assert (incoming.event, incoming.data) == READ[name]
+    assert (incoming.session_id, incoming.cwd) == (recorded["sessionId"], "/project")
+    assert incoming.transcript == recorded.get("transcriptPath", "")
+    assert incoming.agent_id == recorded.get("agentId", "")
+    assert incoming.parent_id == recorded.get("parentAgentId", "")
+
+
+def test_a_sub_agent_has_a_session_of_its_own_and_tells_whose_it_is() -> None:
+    """Its calls can be counted with those of the agent that started it."""
+    incoming = read_recording("copilot", "preToolUse.subagent")
+    started = read_recording("copilot", "subagentStart")
+    assert incoming.session_id == incoming.agent_id == started.agent_id
+    assert incoming.parent_id == started.session_id == started.parent_id
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "theirs", "ours"),
+    [
+        ("sessionStart", "source", "new", "startup"),
+        ("sessionStart", "source", "startup", "startup"),
+        ("sessionStart", "source", "resume", "resume"),
+        ("sessionEnd", "reason", "complete", "complete"),
+        ("sessionEnd", "reason", "error", "error"),
+        ("sessionEnd", "reason", "abort", "user_exit"),
+        ("sessionEnd", "reason", "timeout", "timeout"),
+        ("sessionEnd", "reason", "user_exit", "user_exit"),
+        ("notification", "notification_type", "agent_idle", "awaiting_input"),
+        ("notification", "notification_type", "other", "alert"),
+    ],
+)
+def test_their_words_become_ours(name: str, field: str, theirs: str, ours: str) -> None:
+    """Hooks compare with ours."""
+    assert read_recording("copilot", name, **{field: theirs}).data[field] == ours
+
+
+def test_a_compaction_is_told_with_its_trigger() -> None:
+    """The numbers are unknown."""
+    payload = {"sessionId": "s", "cwd": "/", "trigger": "manual"}
+    assert read_payload(DIALECT, "preCompact", json.dumps(payload)).data == {
+        "trigger": "manual",
+        "current_tokens": 0,
+        "target_tokens": 0,
+        "messages_count": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("preToolUse", {"toolName": None}),
+        ("preToolUse", {"toolName": ""}),
+        ("preToolUse", {"toolArgs": ["rm"]}),
+        ("preToolUse", {"toolArgs": 7}),
+        ("preToolUse", {"sessionId": None}),
+        ("postToolUse", {"toolResult": "text"}),
+        ("userPromptSubmitted", {"prompt": ["a"]}),
+        ("permissionRequest", {"toolInput": 7}),
+    ],
+)
+def test_what_cannot_be_judged_is_not_read(name: str, changed: Data) -> None:
+    """At a gate that is a denial."""
+    with pytest.raises(UnreadablePayload):
+        read_recording("copilot", name, **changed)
+
+
+@given(
+    st.sampled_from(
+        [(form, name) for form in ("copilot", "copilot-claude") for name in list_recordings(form)]
+    ),
+    st.data(),
+)
+def test_no_payload_breaks_the_reader(where: tuple[str, str], data: st.DataObject) -> None:
+    """It is read, or it is said that it cannot be."""
+    form, name = where
+    native, payload = name.split(".")[0], load_recording(form, name)
+    incoming = read_damaged(DIALECTS[form], native, payload, data)
+    if incoming is not None:
+        assert incoming.event == read_recording(form, name).event
+        assert isinstance(incoming.data, dict)
+
+
+# What an answer can do
+
+
+@pytest.mark.parametrize(
+    ("native", "event", "powers", "gate", "noisy"),
+    [
+        ("preToolUse", "tool:pre", {"deny", "rewrite", "inject", "ask", "allow"}, True, False),
+        ("permissionRequest", "guest:permission_request", {"deny", "allow"}, True, False),
+        ("postToolUse", "tool:post", {"deny", "replace", "inject"}, True, False),
+        ("postToolUseFailure", "tool:error", {"inject"}, False, False),
+        ("preMcpToolCall", "guest:pre_mcp_tool_call", set(), False, True),
+        ("userPromptSubmitted", "prompt:submit", {"deny", "rewrite", "inject"}, True, False),
+        ("userPromptTransformed", "guest:user_prompt_transformed", set(), False, True),
+        ("agentStop", "orchestrator:complete", {"deny"}, False, False),
+        ("subagentStart", "agent:spawn", {"inject"}, False, False),
+        ("subagentStop", "agent:complete", {"deny"}, False, False),
+        ("sessionStart", "session:start", {"inject"}, False, False),
+        ("sessionEnd", "session:end", set(), False, False),
+        ("preCompact", "context:pre_compact", set(), False, False),
+        ("notification", "user:notification", set(), False, False),
+        ("errorOccurred", "error:orchestration", set(), False, False),
+    ],
+)
+def test_an_event_has_the_powers_that_were_measured(
+    native: str, event: str, powers: set[str], gate: bool, noisy: bool
+) -> None:
+    """With version 1.0.102."""
+    row = EVENTS[native]
+    assert name_event(native, row) == event
+    assert (set(row.powers), row.gate, row.noisy) == (powers, gate, noisy)
+
+
+@pytest.mark.parametrize("dialect", [DIALECT, CLAUDE_FORM])
+def test_every_gate_can_be_closed_without_us(dialect: Dialect) -> None:
+    """By an exit code, or where that does not block, by what is printed."""
+    for native, row in dialect.events.items():
+        if row.gate and row.refusal:
+            assert read(dialect, native, row.refusal).decision == "deny"
+        elif row.gate:
+            assert read(dialect, native, code=2).decision == "deny"
+
+
+def test_a_notification_is_matched_by_its_type_and_a_session_by_nothing() -> None:
+    """Only tools and notifications have matchers."""
+    call = make_call("notification", {"notification_type": "alert"})
+    assert DIALECT.list_matched(call) == ("alert",)
+    assert DIALECT.list_matched(make_call("sessionStart", {"source": "new"})) == ()

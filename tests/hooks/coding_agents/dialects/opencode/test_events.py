@@ -1,0 +1,158 @@
+"""OpenCode's events, as our plugin tells them and as we read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
+from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
+from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
+from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call
+from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import (
+    SESSION,
+    build_payload,
+    get_native,
+    read_event,
+    read_recording,
+)
+from tests.hooks.coding_agents.dialects.recordings import list_recordings
+
+BASH: Data = {"command": "echo ORIG > out.txt; cat out.txt", "description": "run"}
+TASK: Data = {"description": "part", "task": "inner", "agent_name": "general"}
+DONE = (
+    '<task id="ses_e1de0e0d8ffeBLZimCrM2OszDm" state="completed">\n'
+    "<task_result>\ndone\n</task_result>\n</task>"
+)
+IDLE: Data = {
+    "orchestrator": "opencode",
+    "final_message": {},
+    "turn_count": 0,
+    "request_count": 0,
+    "duration_ms": 0,
+    "status": "success",
+}
+START: Data = {"mount_plan": {}, "source": "startup"}
+
+
+def hold_result(output: str) -> Data:
+    """What a tool returned, as our events have it."""
+    result = {"success": True, "output": output, "error": None}
+    return {"tool_result": result, "success": True, "duration_ms": 0}
+
+
+def hold_call(tool: str, given: Data, call_id: str) -> Data:
+    """A tool call, as our events have it."""
+    return {"tool_name": tool, "tool_input": given, "tool_call_id": call_id}
+
+
+RECORDED: dict[str, tuple[str, Data]] = {
+    "chat.message": ("prompt:submit", {"prompt": '"please do it"', "metadata": {}}),
+    "session.created": ("session:start", START),
+    "session.created.sub": ("session:start", START),
+    "session.idle": ("orchestrator:complete", IDLE),
+    "tool.execute.after": (
+        "tool:post",
+        {**hold_call("Bash", BASH, "call_2_1"), **hold_result("ORIG\n")},
+    ),
+    "tool.execute.after.task": (
+        "tool:post",
+        {**hold_call("Delegate", TASK, "call_4_1"), **hold_result(DONE)},
+    ),
+    "tool.execute.before": ("tool:pre", hold_call("Bash", BASH, "call_2_1")),
+    "tool.execute.before.task": ("tool:pre", hold_call("Delegate", TASK, "call_4_1")),
+    "tool.execute.before.write": (
+        "tool:pre",
+        hold_call("Write", {"file_path": "/project/w.txt", "content": "x"}, "call_3_1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("recording", list_recordings("opencode"))
+def test_a_recorded_event_is_one_of_ours(recording: str) -> None:
+    """A field that the model made up does not hide the file that will be written."""
+    incoming = read_recording(recording)
+    assert (incoming.event, incoming.data) == RECORDED[recording]
+    assert incoming.cwd == "/project"
+
+
+@pytest.mark.parametrize("recording", ["tool.execute.before", "tool.execute.after"])
+def test_we_would_tell_the_same(recording: str) -> None:
+    """The same fields, in the other direction."""
+    payload = DIALECT.build_payload(make_call(get_native(recording), TOOL))
+    assert set(payload) == set(build_payload(recording))
+
+
+OTHERS: dict[str, tuple[str, Data]] = {
+    "command.execute.before": (
+        "guest:command_execute_before",
+        {"command": "review", "arguments": "all of it"},
+    ),
+    "experimental.session.compacting": (
+        "context:pre_compact",
+        {"trigger": "auto", "current_tokens": 0, "target_tokens": 0, "messages_count": 0},
+    ),
+    "session.compacted": (
+        "context:post_compact",
+        {
+            "trigger": "auto",
+            "tokens_before": 0,
+            "tokens_after": 0,
+            "messages_before": 0,
+            "messages_after": 0,
+        },
+    ),
+    "session.error": (
+        "error:orchestration",
+        {"error": {"type": "error", "message": "overloaded"}},
+    ),
+    "session.deleted": ("session:end", {"reason": "user_exit", "duration_ms": 0, "stats": {}}),
+    "dispose": ("session:end", {"reason": "user_exit", "duration_ms": 0, "stats": {}}),
+}
+
+
+@pytest.mark.parametrize("native", sorted(OTHERS))
+def test_what_was_not_recorded_is_read_as_well(native: str) -> None:
+    """From the form that the plugin gives it."""
+    incoming = read_event(native)
+    assert (incoming.event, incoming.data) == OTHERS[native]
+
+
+@pytest.mark.parametrize("native", ["permission.asked", "permission.replied"])
+def test_what_has_no_counterpart_is_told_as_it_came(native: str) -> None:
+    """Without the fields that every event has."""
+    incoming = read_event(native, permission="bash", sessionID=SESSION)
+    assert incoming.event == f"guest:{native.replace('.', '_')}"
+    assert incoming.data["permission"] == "bash"
+    assert not {"session_id", "sessionID", "cwd", "hook_event_name"} & set(incoming.data)
+
+
+def test_every_event_is_read_in_a_test() -> None:
+    """A new row in the table needs a new line here."""
+    recorded = {get_native(one) for one in list_recordings("opencode")}
+    assert recorded | set(OTHERS) | {"permission.asked", "permission.replied"} == set(EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("native", "changed"),
+    [
+        ("tool.execute.before", {"tool_name": ""}),
+        ("tool.execute.before", {"tool_name": None}),
+        ("tool.execute.before", {"tool_input": "ls"}),
+        ("tool.execute.after", {"tool_input": None}),
+        ("chat.message", {"prompt": ["x"]}),
+        ("command.execute.before", {"command": 7}),
+        ("session.idle", {"session_id": ""}),
+    ],
+)
+def test_what_cannot_be_judged_is_unreadable(native: str, changed: dict[str, Any]) -> None:
+    """At a gate that is a denial."""
+    with pytest.raises(UnreadablePayload, match=f"opencode {native}"):
+        read_event(native, **changed)
+
+
+def test_a_subagent_works_in_the_session_that_started_it() -> None:
+    """The plugin tells which one that is."""
+    incoming = read_event("tool.execute.before", agent_id="ses_child")
+    assert (incoming.session_id, incoming.agent_id) == (SESSION, "ses_child")

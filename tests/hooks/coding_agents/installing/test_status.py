@@ -1,0 +1,233 @@
+"""Whether a guard stands: every way in which it does not is found and said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_hooks.coding_agents.installing.agents import AGENTS
+from amplifier_hooks.coding_agents.installing.guard import Wish, put_up
+from amplifier_hooks.coding_agents.installing.installation import Target
+from amplifier_hooks.coding_agents.installing.status import read_notes, read_status
+from tests.support.agent_homes import install_codex
+
+
+def put_up_guard(home: Path, agent: str = "claude", **wish: Any) -> Target:
+    """For the person."""
+    target = Target(agent, "user", home)
+    put_up(target, Wish(**wish))
+    return target
+
+
+def change(target: Target, old: str, new: str, count: int = 1) -> None:
+    """Somebody edits the settings."""
+    text = target.path.read_text()
+    assert old in text
+    target.path.write_text(text.replace(old, new, count))
+
+
+def list_problems(target: Target) -> str:
+    """What is wrong, as one text; the guard stands exactly if that is nothing."""
+    status = read_status(target.agent, target.root)
+    found = status.list_problems()
+    assert status.stands is (not found)
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_guard_that_was_just_put_up_stands(home: Path, agent: str) -> None:
+    """Of every agent, with every option."""
+    install_codex(home)
+    target = put_up_guard(home, agent, every_event=True, bundle=home / "b.yaml")
+    (home / "b.yaml").touch()
+    assert list_problems(target) == ""
+    (installed,) = read_status(agent, home).installed
+    assert installed.path == target.path
+    assert installed.bundle == home / "b.yaml"
+    assert installed.folder == home / "data" / "amplifier" / "guests"
+
+
+def test_what_is_not_installed_does_not_stand(home: Path) -> None:
+    """There is nothing wrong with it, but nothing there either."""
+    status = read_status("claude", home)
+    assert not status.stands
+    assert status.list_problems() == []
+    assert status.program is None
+
+
+def test_the_program_is_looked_for(home: Path) -> None:
+    """On the PATH."""
+    program = install_codex(home)
+    assert read_status("codex", home).program == program
+    other = home / "bin" / "cursor-agent"
+    other.symlink_to(program)
+    assert read_status("cursor", home).program == str(other)
+
+
+def test_over_http_it_stands_with_the_token_of_the_process(home: Path) -> None:
+    """Another token, or none, is somebody's change."""
+    target = put_up_guard(home, http=True)
+    assert list_problems(target) == ""
+    launch = home / "data" / "amplifier" / "guests" / "launch.json"
+    token = json.loads(launch.read_text())["http"]["token"]
+    change(target, token, "other")
+    assert "PreToolUse: somebody has changed our entry" in list_problems(target)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"timeout": 600', '"timeout": 1', "PreToolUse: somebody has changed our entry"),
+        (" 590 ", " 9999 ", "PreToolUse: somebody has changed our entry"),
+        ('{\n        "hooks"', '{"matcher": "x",\n        "hooks"', "somebody has changed"),
+        ('"PreToolUse": [', '"PreToolUse": [], "Other": [', "nothing of ours is in front of"),
+    ],
+)
+def test_lines_that_somebody_changed_are_found(home: Path, old: str, new: str, what: str) -> None:
+    """Each by its event."""
+    target = put_up_guard(home)
+    change(target, old, new)
+    assert what in list_problems(target)
+
+
+def test_a_plugin_that_somebody_changed_is_found(home: Path) -> None:
+    """It is a program: any change may let everything through."""
+    target = put_up_guard(home, "opencode")
+    change(target, "if (row.gate) throw", "if (false) throw")
+    assert "our plugin was changed" in list_problems(target)
+
+
+def test_an_entry_that_is_there_twice_is_found(home: Path) -> None:
+    """Some agents run it twice."""
+    target = put_up_guard(home)
+    settings = json.loads(target.path.read_text())
+    settings["hooks"]["Stop"] *= 2
+    target.path.write_text(json.dumps(settings))
+    assert list_problems(target) == "Stop: we are there 2 times"
+
+
+def test_lines_that_cannot_be_read_are_found(home: Path) -> None:
+    """They end like ours, and are not."""
+    target = put_up_guard(home)
+    event = {"hooks": [{"command": "true # amplifier-guest"}]}
+    target.path.write_text(json.dumps({"hooks": {"PreToolUse": [event]}}))
+    assert "the lines cannot be read" in list_problems(target)
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(home: Path) -> None:
+    """Perhaps the guard is in it."""
+    target = put_up_guard(home)
+    target.path.write_text("{,")
+    status = read_status("claude", home)
+    assert not status.stands
+    assert "line 1" in status.list_problems()[0]
+
+
+def test_missing_files_are_found(home: Path) -> None:
+    """Without them everything is denied, which a person should know."""
+    target = put_up_guard(home, bundle=home / "gone.yaml")
+    text = target.path.read_text()
+    words = text.split("'")
+    target.path.write_text(
+        text.replace(words[1], "/gone/python").replace(words[3], "/gone/a/b/c/d")
+    )
+    problems = list_problems(target)
+    assert "the interpreter /gone/python is not there" in problems
+    assert "the client /gone/a/b/c/d is not there" in problems
+    assert "the bundle" in problems
+    assert "of another installation of amplifier (/gone)" in problems
+
+
+def test_a_missing_or_broken_runtime_is_found(home: Path) -> None:
+    """The resident process could not be started."""
+    target, folder = put_up_guard(home), home / "data" / "amplifier" / "guests"
+    launch = folder / "launch.json"
+    changed = {**json.loads(launch.read_text()), "argv": ["/gone/python"]}
+    launch.write_text(json.dumps(changed))
+    assert "the interpreter /gone/python of the resident process" in list_problems(target)
+    launch.unlink()
+    assert "launch.json" in list_problems(target)
+    folder.chmod(0o755)
+    assert "only you can enter" in list_problems(target)
+
+
+def test_a_switch_that_a_project_sets_is_found(home: Path) -> None:
+    """Claude Code then runs no hook of the person either."""
+    put_up_guard(home)
+    project = home / "p"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    assert "'disableAllHooks'" in list_problems(Target("claude", "user", project))
+
+
+def test_lines_of_ours_in_a_shared_file_are_found(home: Path) -> None:
+    """On another machine they deny everything."""
+    project = home / "p"
+    project.mkdir()
+    target = Target("claude", "project", project)
+    put_up(target, Wish())
+    shared = project / ".claude" / "settings.json"
+    shared.write_text("{,")
+    assert list_problems(target) == ""
+    shared.write_text(target.path.read_text())
+    assert list_problems(target).startswith(f"{shared} also holds lines of ours")
+
+
+def test_codex_itself_says_whether_it_runs_our_hooks(home: Path) -> None:
+    """Another hook in front of ours changes their positions, and the trust is lost."""
+    install_codex(home)
+    target = put_up_guard(home, "codex")
+    other = '"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}, '
+    change(target, '"PreToolUse": [', other)
+    assert "Codex skips 1 of our hooks" in list_problems(target)
+    put_up(target, Wish())
+    assert list_problems(target) == ""
+
+
+def test_without_a_codex_nobody_knows(home: Path) -> None:
+    """So the guard does not count as standing."""
+    assert "no codex on the PATH" in list_problems(put_up_guard(home, "codex"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "noted"), [("gemini", True), ("copilot", True), ("codex", False)]
+)
+def test_where_a_guard_of_a_project_does_not_hold_is_noted(
+    home: Path, agent: str, noted: bool
+) -> None:
+    """Started below the project's root, some agents do not find its settings."""
+    project = home / "p"
+    project.mkdir()
+    put_up(Target(agent, "project", project), Wish())
+    assert any("not in a folder below" in one for one in read_notes(agent, project)) is noted
+    put_up(Target(agent, "user", project), Wish())
+    assert not any("not in a folder below" in one for one in read_notes(agent, project))
+
+
+def test_a_project_that_gemini_does_not_trust_is_found(home: Path) -> None:
+    """Its hooks do not run there, those of the person do."""
+    project = home / "p"
+    project.mkdir()
+    target = Target("gemini", "project", project)
+    put_up(target, Wish())
+    assert list_problems(target).startswith(f"Gemini CLI does not trust {project} yet")
+    rules = home / ".gemini" / "trustedFolders.json"
+    rules.parent.mkdir()
+    rules.write_text(json.dumps({str(project): "TRUST_FOLDER"}))
+    assert list_problems(target) == ""
+    rules.unlink()
+    put_up(Target("gemini", "user", project), Wish())
+    assert list_problems(target) == ""
+
+
+def test_what_comes_twice_is_noted(home: Path) -> None:
+    """Copilot also runs what is installed for Claude Code in a project."""
+    put_up(Target("claude", "project", home), Wish())
+    put_up(Target("copilot", "user", home), Wish())
+    (note,) = read_notes("copilot", home)
+    assert "settings.local.json: an event by both is judged once" in note
+    put_up(Target("copilot", "project", home), Wish())
+    assert "installed for you and for this project" in read_notes("copilot", home)[0]

@@ -1,0 +1,65 @@
+"""Folders in which an agent's guard lives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_hooks.coding_agents.sessions.readings import MOST_READINGS
+from amplifier_hooks.coding_agents.sessions.uprooting import find_uprooted
+from tests.hooks.coding_agents.sessions.agents import start
+
+AWAY = ["mv .claude x", "rm -r .claude", "ln -s .claude x", "mv -t x .claude", "cd .. && rm -r p"]
+AWAY += ["rm -rf ../p", "sh -c 'rm -rf .'", "git clean -fdx", "git stash --all", "rm -r link"]
+AWAY += ["mv ../p ../q", "git -C . clean -X -f"]
+STAYING = ["rm x", "mv x .claude", "mv x .", "ln -s x .", "rm -r .claude/commands", "git clean -f"]
+STAYING += ["git stash", "cp -r .claude x", "ls .claude", "git add .claude", "rm -r .codex"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project with a settings file, and a link to where it is."""
+    found = tmp_path / "p"
+    (found / ".claude").mkdir(parents=True)
+    (found / ".codex").mkdir()
+    (found / ".claude" / "settings.json").touch()
+    (found / "link").symlink_to(".claude")
+    return found
+
+
+def _find(command: str, folder: Path) -> Path | None:
+    files = [folder / ".claude" / "settings.json", folder / ".codex" / "hooks.json"]
+    return find_uprooted(command, folder, files)
+
+
+@pytest.mark.parametrize("command", AWAY)
+def test_taking_the_folder_of_a_guard_away_is_found(command: str, folder: Path) -> None:
+    """Whichever folder above it is named."""
+    assert _find(command, folder) == folder / ".claude" / "settings.json"
+
+
+@pytest.mark.parametrize("command", STAYING)
+def test_what_leaves_the_guard_in_its_place_is_not(command: str, folder: Path) -> None:
+    """Neither is the folder of a file that is not there."""
+    assert _find(command, folder) is None
+
+
+def test_a_command_with_too_many_words_is_not_looked_through(folder: Path) -> None:
+    """The hook that asks fails, and so denies."""
+    words = "x " * (MOST_READINGS // 2 + 1)
+    with pytest.raises(ValueError, match="5001 words, too many to be looked at"):
+        _find(f"cd link && rm {words}", folder)
+
+
+async def test_an_agent_does_not_move_its_guard(project: Path) -> None:
+    """The reason names the file."""
+    settings = project / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.touch()
+    async with start("claude", project, guarded=[settings, Path("opencode.json")]) as one:
+        verdict = await one.tell("PreToolUse", tool_input={"command": "mv .gemini x"})
+        other = await one.tell("PreToolUse", tool_input={"command": "mv .claude x"})
+    assert verdict.decision == "deny"
+    assert str(settings) in str(verdict.reason)
+    assert other.decision is None

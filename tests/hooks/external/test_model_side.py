@@ -1,0 +1,156 @@
+"""Requests to a model and its replies, as the hooks of a run judge them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplifier_core import HookResult
+from amplifier_core.testing import EventRecorder, TestCoordinator
+from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.messages import Placed
+from amplifier_hooks.external.model_side import ModelSide, refuse_change
+from amplifier_hooks.external.verdicts import Reply
+
+FULL = Coverage("x", "X", "x", "x", "x", {"provider:request": ALL, "provider:response": ALL}, ())
+NOTHING = Coverage("x", "X", "x", "x", "x", {}, ())
+ASKED = [{"role": "user", "content": "a"}]
+GROWN = [*ASKED, {"role": "assistant", "content": "b"}]
+
+
+class World:
+    """A run's side towards the model, with hooks that answer as told."""
+
+    def __init__(self, coverage: Coverage = FULL) -> None:
+        self.context = RunContext()
+        self.coordinator = TestCoordinator(context=self.context)
+        self.side = ModelSide(self.coordinator, self.context, coverage)
+
+    def answer(self, event: str, result: HookResult) -> None:
+        self.coordinator.hooks.register(event, EventRecorder(result), name="policy")
+
+    async def ask(self, messages: list[dict[str, Any]], *, keeps: bool = False) -> Any:
+        return await self.side.request(messages, "p", None, [], keeps)
+
+
+async def test_what_is_kept_comes_back_in_its_place() -> None:
+    """A framework that cannot store it gets it with every request, once."""
+    world = World()
+    note = {"role": "user", "content": "note"}
+    await world.context.add_message(note)
+    first = await world.ask(ASKED)
+    assert first.placed == [Placed(0), Placed(None, note)]
+    assert first.lasting == [note]
+    second = await world.ask(GROWN)
+    assert second.placed == [Placed(0), Placed(None, note), Placed(1)]
+    assert second.lasting == []
+
+
+async def test_what_the_framework_keeps_is_not_repeated() -> None:
+    """It comes back by itself."""
+    world = World()
+    await world.context.add_message({"role": "user", "content": "note"})
+    assert len((await world.ask(ASKED, keeps=True)).placed) == 2
+    again = await world.ask(GROWN, keeps=True)
+    assert not again.changed
+
+
+async def test_a_shorter_conversation_has_its_notes_at_the_end() -> None:
+    """A framework may have made room."""
+    world = World()
+    await world.context.add_message({"role": "user", "content": "note"})
+    await world.ask(GROWN)
+    placed = (await world.ask(ASKED)).placed
+    assert [one.index for one in placed] == [0, None]
+
+
+async def test_a_denied_request_has_the_reason() -> None:
+    """And nothing to send."""
+    world = World()
+    world.answer("provider:request", HookResult(action="deny", reason="too dear"))
+    verdict = await world.ask(ASKED)
+    assert not verdict.allowed
+    assert "too dear" in verdict.reason
+
+
+async def test_a_change_that_cannot_be_given_is_denied() -> None:
+    """Rather than ignored; a text of a hook is no change of what the framework had."""
+    world = World(NOTHING)
+    await world.context.add_message(
+        {"role": "user", "content": "note", "metadata": {"source": "hook"}}
+    )
+    assert (await world.ask(ASKED)).allowed
+    changed = {"messages": [{"role": "user", "content": "z"}]}
+    world.answer("provider:request", HookResult(action="modify", data=changed))
+    verdict = await world.ask(ASKED)
+    assert not verdict.allowed
+    assert "X offers no place for it" in verdict.reason
+
+
+async def test_a_reply_that_nobody_judges_is_not_written_out() -> None:
+    """It is allowed as it is."""
+    side = ModelSide(TestCoordinator(audit=None), RunContext(), FULL)
+    assert not (await side.review(Reply("a"), "p")).changed
+
+
+async def test_a_reply_is_denied_changed_or_left_alone() -> None:
+    """Text and calls by themselves."""
+    calls = [{"id": "1", "name": "note", "arguments": {"text": "a"}}]
+    reply = Reply("said", calls)
+    world = World()
+    assert not (await world.side.review(reply, "p")).changed
+    world.answer(
+        "provider:response",
+        HookResult(
+            action="modify",
+            data={"response": {"content": [{"type": "text", "text": "z"}], "tool_calls": calls}},
+        ),
+    )
+    verdict = await world.side.review(reply, "p")
+    assert (verdict.text, verdict.calls) == ("z", None)
+    world.answer("provider:response", HookResult(action="deny", reason="no"))
+    assert not (await world.side.review(reply, "p")).allowed
+
+
+async def test_a_reply_that_is_none_is_denied() -> None:
+    """A hook that leaves nonsense does not let the reply through."""
+    world = World()
+    nonsense = HookResult(action="modify", data={"response": {"content": 7}})
+    world.answer("provider:response", nonsense)
+    verdict = await world.side.review(Reply("said"), "p")
+    assert not verdict.allowed
+    assert "no usable reply" in verdict.reason
+
+
+async def test_a_reply_of_a_framework_that_takes_no_change_is_denied() -> None:
+    """The reason says so."""
+    world = World(NOTHING)
+    changed = HookResult(action="modify", data={"response": {"content": []}})
+    world.answer("provider:response", changed)
+    assert not (await world.side.review(Reply("said"), "p")).allowed
+    assert await refuse_change(world.coordinator, FULL, "provider:response") is None
+
+
+async def test_messages_that_are_none_are_denied() -> None:
+    """A hook that leaves something else breaks no agent."""
+    world = World()
+    world.answer("provider:request", HookResult(action="modify", data={"messages": [3]}))
+    verdict = await world.ask(ASKED)
+    assert not verdict.allowed
+    assert "left int as message 1" in verdict.reason
+
+
+async def test_a_change_of_type_in_a_call_is_a_change() -> None:
+    """For Python 1 equals True; for a tool it may not."""
+    world = World()
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        response = dict(data["response"])
+        response["tool_calls"] = [{"id": "1", "name": "wipe", "arguments": {"force": 0}}]
+        return HookResult(action="modify", data={**data, "response": response})
+
+    world.coordinator.hooks.register("provider:response", change)
+    calls = [{"id": "1", "name": "wipe", "arguments": {"force": False}}]
+    verdict = await world.side.review(Reply("", calls), "p")
+    assert verdict.calls is not None
+    assert verdict.calls[0]["arguments"]["force"] is not False

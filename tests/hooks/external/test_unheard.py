@@ -1,0 +1,39 @@
+"""Saying which hooks will not be called in front of a framework."""
+
+from __future__ import annotations
+
+from amplifier_core.testing import EventRecorder, TestCoordinator
+from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.external.unheard import tell_unheard
+
+TABLE = Coverage(
+    name="x",
+    framework="X",
+    package="x",
+    module="x",
+    attach="x",
+    events={"tool:pre": ALL},
+    unseen=(),
+    limits={"provider:request": "its models are its own"},
+)
+
+
+async def test_each_hook_that_waits_in_vain_is_named() -> None:
+    """On the screen and in the trail, with the reason; who listens to everything is not."""
+    coordinator = TestCoordinator()
+    for event, name in (("tool:pre", "a"), ("provider:request", "b"), ("*", "c")):
+        coordinator.hooks.register(event, EventRecorder(), name=name)
+    await tell_unheard(coordinator, TABLE)
+    ((text, level, source),) = coordinator.screen.messages
+    assert (level, source) == ("warning", "session")
+    assert text.endswith("provider:request (its models are its own): b")
+    (record,) = coordinator.recorded.of_type("error")
+    assert record["body"]["error"] == text
+
+
+async def test_nothing_is_said_where_every_hook_is_called() -> None:
+    """No hook waits in vain."""
+    coordinator = TestCoordinator()
+    coordinator.hooks.register("tool:pre", EventRecorder())
+    await tell_unheard(coordinator, TABLE)
+    assert coordinator.screen.messages == []

@@ -1,0 +1,22 @@
+"""The adapter of the Claude Agent SDK, as a program imports it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("claude_agent_sdk")
+
+from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.frameworks import claude_agent_sdk as adapter
+
+
+def test_the_table_is_at_hand() -> None:
+    """For programs that want to know what hooks see."""
+    assert adapter.coverage() is COVERAGE
+    assert COVERAGE.module == adapter.__name__
+
+
+def test_everything_that_it_promises_is_there() -> None:
+    """Under the names that the page uses."""
+    for name in adapter.__all__:
+        assert getattr(adapter, name) is not None

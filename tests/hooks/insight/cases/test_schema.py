@@ -1,0 +1,68 @@
+"""The form of a file with cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_hooks.insight.cases.schema import FILE, find_pattern
+from amplifier_hooks.yaml_files.node import Place, make_node
+
+CASE = {"event": "tool:pre", "expect": "deny"}
+
+
+def check(**keys: object) -> list[str]:
+    """The problems of a file with one case, which has these keys in addition."""
+    document = make_node({"cases": [{**CASE, **keys}]}, Place("f", 1))
+    return [f"{one.key}: {one.message}" for one in FILE(document, "")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"expct": "deny"}, "case 1.expct: unknown key 'expct'; did you mean 'expect'?"),
+        ({"event": "tool:per"}, "case 1.event: no event 'tool:per' is known; did you mean 'tool:"),
+        ({"event": "tool:*"}, "case 1.event: must be one event, such as tool:pre, not 'tool:*'"),
+        ({"event": "elsewhere"}, "no event 'elsewhere' is known; one of a module's own is called"),
+        ({"expect": "denied"}, "case 1.expect: unknown value 'denied'; did you mean 'deny'?"),
+        ({"expect": []}, "case 1.expect: must be one of continue, deny, modify"),
+        ({"expect": {}}, "case 1.expect: must not be empty; name an action, such as deny"),
+        ({"expect": {"acton": "deny"}}, "case 1.expect.acton: unknown key 'acton'; did you mean"),
+        ({"expect": {"reason": 3}}, "case 1.expect.reason: must be a text, got a whole number 3"),
+        (
+            {"expect": {"reason": "/(/"}},
+            "expect.reason: /(/ is not a regular expression: missing )",
+        ),
+        ({"data": "x"}, "case 1.data: must be a mapping, got a text 'x'"),
+        ({"times": 0}, "case 1.times: must be at least 1, got 0"),
+        (
+            {"files": {"../x": ""}},
+            "case 1.files.../x: must be a path inside the folder of the case",
+        ),
+        ({"name": "n", "expect": 1}, "case 'n'.expect: must be one of"),
+    ],
+)
+def test_a_mistake_is_told_with_its_case_its_key_and_what_would_do(
+    keys: dict[str, object], told: str
+) -> None:
+    """A case that is read otherwise than it was meant would prove nothing."""
+    (problem,) = check(**keys)
+    assert told in problem
+
+
+def test_the_events_of_modules_are_allowed() -> None:
+    """Names with a colon that are not nearly a known one."""
+    assert check(event="deploy:done") == []
+
+
+def test_a_file_without_cases_says_what_is_missing() -> None:
+    """An empty file, and an empty list."""
+    (missing,) = FILE(make_node({}, Place("f", 1)), "")
+    assert str(missing) == "f:1: cases: is missing; the file needs it"
+    (empty,) = FILE(make_node({"cases": []}, Place("f", 1)), "")
+    assert str(empty) == "f:1: cases: must not be empty"
+
+
+def test_slashes_around_a_text_make_it_a_regular_expression() -> None:
+    """Two slashes alone are a text."""
+    assert find_pattern("/rm +-r/") == "rm +-r"
+    assert find_pattern("//") is find_pattern("/tmp") is find_pattern(None) is None

@@ -1,0 +1,124 @@
+"""What was done to a recorded session from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_hooks.coding_agents.sessions import guest_session
+from amplifier_hooks.insight.replay.recording import Run
+from amplifier_hooks.insight.replay.steps import DEADLINE, list_early, list_steps
+from tests.hooks.insight.replay.items import call, event
+
+ASKS = {"notification_type": "approval_required"}
+
+
+def steps(*items: Any) -> list[tuple[str, int]]:
+    """The steps of a process, each with its record."""
+    found = list_steps(Run(items, "ended"))
+    return [(one.kind, one.event.sequence) for one in found]
+
+
+def test_what_happens_in_a_turn_follows_from_its_prompt() -> None:
+    """Calls, requests, and what hooks made the agent do before it stopped."""
+    assert steps(
+        event("session:start", 1),
+        event("prompt:submit", 2, prompt="x"),
+        event("execution:start", 3),
+        event("provider:request", 4),
+        event("tool:pre", 5, tool_call_id="a"),
+        event("execution:complete", 6),
+        event("prompt:complete", 7),
+        event("prompt:submit", 8, prompt="go on", metadata={"source": "stop_hook"}),
+        event("execution:start", 9),
+        event("execution:complete", 10),
+        event("session:end", 11),
+    ) == [("prompt", 2)]
+
+
+def test_what_happens_outside_of_turns_somebody_did() -> None:
+    """Calls of tools, unknown ones too, compactions, stops, and events of an application."""
+    assert steps(
+        event("session:start", 1),
+        event("tool:pre", 2, tool_call_id="a"),
+        call("started", 3, "a"),
+        event("tool:pre", 4, tool_call_id="inner"),
+        call("finished", 5, "a"),
+        event("tool:post", 6, tool_call_id="a"),
+        event("tool:error", 7, error={"type": "InvalidToolCall"}),
+        event("decision:context_resolution", 8),
+        event("context:pre_compact", 9),
+        event("cancel:requested", 10),
+        event("deploy:start", 11),
+    ) == [("call", 2), ("call", 7), ("compact", 8), ("cancel", 10), ("event", 11)]
+
+
+def test_a_prompt_that_hooks_denied_was_given_all_the_same() -> None:
+    """No loop took it."""
+    assert steps(
+        event("session:start", 1), event("prompt:submit", 2, action="deny"), event("session:end", 3)
+    ) == [("prompt", 2)]
+
+
+def test_an_agent_of_another_program_is_told_event_by_event() -> None:
+    """Except for what the kernel tells of by itself."""
+    assert steps(
+        event("session:start", 1),
+        event("prompt:submit", 2),
+        event("tool:pre", 3, tool_call_id="a"),
+        event("tool:pre", 4, tool_call_id="a:1"),
+        call("started", 5, "a"),
+        event("policy:violation", 6),
+        event("tool:post", 7, tool_call_id="a"),
+        event("user:notification", 8, **ASKS, metadata={"hook": "guard"}),
+        event("user:notification", 9, **ASKS, metadata={"title": "of the program"}),
+        event("orchestrator:complete", 10),
+    ) == [
+        ("event", 2),
+        ("start", 3),
+        ("event", 4),
+        ("event", 7),
+        ("event", 9),
+        ("event", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "agent:spawn",
+        "context:post_compact",
+        "guest:setup",
+        "orchestrator:complete",
+        "tool:error",
+        "tool:post",
+    ],
+)
+def test_what_no_loop_of_ours_led_to_another_program_told_of(name: str) -> None:
+    """Whether or not hooks let a prompt through."""
+    denied = event("prompt:submit", 2, action="deny")
+    items = [event("session:start", 1), denied, event(name, 3), event("prompt:complete", 4)]
+    assert steps(*items) == [("event", 2), ("event", 3), ("event", 4)]
+
+
+def test_a_call_that_hooks_let_through_and_no_tool_took_another_program_told_of() -> None:
+    """It had a part of a call judged, or the call where it was to run."""
+    part = event("tool:pre", 3, tool_call_id="a:1")
+    items = [event("session:start", 1), event("tool:pre", 2, tool_call_id="a"), part]
+    assert steps(*items, call("started", 4, "a")) == [("start", 2), ("event", 3)]
+
+
+def test_what_hooks_judged_too_late_was_denied_by_the_other_program() -> None:
+    """Nothing else tells of it: the hooks never came to an answer."""
+    late = event("policy:violation", 2, event="tool:pre", hook=DEADLINE)
+    assert steps(event("session:start", 1), late) == [("late", 2)]
+    assert steps(event("session:start", 1), late, event("guest:setup", 3))[0] == ("late", 2)
+    assert guest_session.DEADLINE == DEADLINE
+
+
+def test_what_modules_tell_of_before_the_start_is_early() -> None:
+    """It is no step."""
+    items = [event("mcp:list", 1), event("session:start", 2), event("mcp:list", 3)]
+    assert [one.sequence for one in list_early(items)] == [1]
+    assert steps(*items) == [("event", 3)]

@@ -1,0 +1,125 @@
+"""The gateway as a program runs it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.testing import TestCoordinator
+from amplifier_hooks.agent.trust.material import Untrusted
+from amplifier_hooks.coding_agents.sessions.passing import GuestContext
+from amplifier_hooks.mcp.gateway import gateway
+from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError
+from amplifier_hooks.mcp.gateway.gateway import CannotJudge, Settings, run_gateway
+from amplifier_hooks.mcp.gateway.session import GatewaySession
+from tests.support.gateway import BareSession, say
+from tests.support.mcp.relaying import Line
+
+
+class ClosedLine(Line):
+    """Knows whether it was closed."""
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> BareSession:
+    """The session that the gateway opens."""
+    context = GuestContext()
+    bare = BareSession(TestCoordinator(context=context))
+
+    async def open_session(folder: Path, bundle: str, say: Any) -> GatewaySession:
+        return GatewaySession(bare, context)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(gateway, "open_gateway_session", open_session)
+    return bare
+
+
+def make_settings(tmp_path: Path) -> Settings:
+    return Settings("srv", ["server"], tmp_path)
+
+
+async def test_a_connection_lasts_until_one_end_goes(
+    tmp_path: Path, session: BareSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the other end is closed, and the session ended."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    client, server = ClosedLine(), ClosedLine()
+
+    async def connect() -> Channel:
+        return server
+
+    running = asyncio.create_task(
+        run_gateway(client, connect, make_settings(tmp_path), lambda text: None)
+    )
+    client.put({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a"}})
+    await server.wait_for(1)
+    server.put({"jsonrpc": "2.0", "id": 1, "result": say("hello")})
+    await client.wait_for(1)
+    client.put(None)
+    assert await asyncio.wait_for(running, 30) == "client"
+    assert (client.is_closed, server.is_closed, session.ended) == (True, True, "complete")
+
+
+async def test_a_client_is_told_why_there_is_no_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is passed on, and no server is started."""
+
+    async def refuse(*_: Any) -> GatewaySession:
+        raise Untrusted("nobody has trusted this")
+
+    monkeypatch.setattr(gateway, "open_gateway_session", refuse)
+    client, started = ClosedLine(), []
+
+    async def connect() -> Channel:
+        started.append(True)
+        return ClosedLine()
+
+    client.put({"jsonrpc": "2.0", "method": "notifications/x"})
+    client.put({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}})
+    with pytest.raises(CannotJudge, match="nobody has trusted"):
+        await run_gateway(client, connect, make_settings(tmp_path), lambda text: None)
+    assert client.read()[0]["error"]["message"] == "amplifier: nobody has trusted this"
+    assert not started
+
+
+async def test_a_client_is_told_why_there_is_no_server(
+    tmp_path: Path, session: BareSession
+) -> None:
+    """The session ends with an error."""
+    client = ClosedLine()
+
+    async def connect() -> Channel:
+        raise ChannelError("the server 'x' cannot be started")
+
+    client.put({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}})
+    with pytest.raises(ChannelError, match="cannot be started"):
+        await run_gateway(client, connect, make_settings(tmp_path), lambda text: None)
+    assert "cannot be started" in client.read()[0]["error"]["message"]
+    assert session.ended == "error"
+
+
+async def test_a_gateway_that_is_stopped_closes_both_ends(
+    tmp_path: Path, session: BareSession
+) -> None:
+    """Also in the middle of a call."""
+    client, server = ClosedLine(), ClosedLine()
+
+    async def connect() -> Channel:
+        return server
+
+    running = asyncio.create_task(
+        run_gateway(client, connect, make_settings(tmp_path), lambda text: None)
+    )
+    client.put({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a"}})
+    await server.wait_for(1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert (client.is_closed, server.is_closed, session.ended) == (True, True, "complete")

@@ -1,0 +1,190 @@
+"""The tools of the server: whatever they are given, they only read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from amplifier_hooks.mcp.server import toolbox as toolbox_module
+from amplifier_hooks.mcp.server.catalogue import TEXTS
+from amplifier_hooks.mcp.server.presenting import MOST_BYTES
+from amplifier_hooks.mcp.server.toolbox import Reply
+from tests.hooks.mcp.server.world import KEYED, MINE, OTHERS, SECRET, World
+
+FORBIDDEN = (
+    "amplifier_audit.writer",
+    "amplifier_hooks.approvals",
+    "amplifier_hooks.approvals.client",
+    "amplifier_hooks.approvals.stores.access",
+    "amplifier_hooks.approvals.stores.approvals.approvals",
+    "amplifier_hooks.approvals.stores.approvals.decisions",
+    "amplifier_hooks.approvals.stores.rules",
+    "amplifier_hooks.approvals.stores.sqlite.writer",
+    "amplifier_hooks.approvals.stores.store",
+    "amplifier_hooks.cli",
+    "amplifier_hooks.server",
+)
+"""What decides, or writes what decisions are made of."""
+
+HOSTILE_NAMES = ["..", "../../etc/passwd", "/", "' OR 1=1 --", "%", "\0", SECRET, "tool:pre"]
+texts = st.text(max_size=30) | st.sampled_from([MINE, MINE[:5], OTHERS, *HOSTILE_NAMES])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = """
+session sequence id limit cursor text tool hook event status tool_name tool_input since until type
+action
+"""
+names = st.sampled_from(NAMES.split())
+numbers = st.integers(-1, 300)
+plausible = st.fixed_dictionaries(
+    {},
+    optional={
+        "session": texts,
+        "sequence": numbers,
+        "id": texts,
+        "limit": numbers,
+        "cursor": texts,
+        "text": texts,
+        "tool_name": st.sampled_from(["Bash", "Write", "Read", SECRET]),
+        "tool_input": st.dictionaries(
+            st.sampled_from(["command", "file_path", "content"]),
+            st.sampled_from(["rm -rf /", "ls", "touch x > y", "a.txt", SECRET]),
+        ),
+    },
+)
+arguments = plausible | st.dictionaries(names, values, max_size=4) | values
+
+
+calls = st.lists(st.tuples(st.sampled_from([*TEXTS, "nope"]), arguments), min_size=3, max_size=3)
+SHARED_HOME = [HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=12, suppress_health_check=SHARED_HOME)
+@given(calls)
+def test_whatever_is_asked_nothing_changes_and_no_secret_leaves(
+    full_world: World, asked: list[tuple[str, Any]]
+) -> None:
+    """Not one byte of the store, the trails, the keys or any other file; and answers stay small."""
+    ask_without_a_trace(full_world, asked)
+
+
+@pytest.mark.slow
+@settings(max_examples=400, suppress_health_check=SHARED_HOME, deadline=None)
+@given(calls)
+def test_it_stays_so_for_a_long_time(full_world: World, asked: list[tuple[str, Any]]) -> None:
+    """The same with many more questions."""
+    ask_without_a_trace(full_world, asked)
+
+
+def ask_without_a_trace(full_world: World, asked: list[tuple[str, Any]]) -> None:
+    """Call tools, and look at every answer and at every file."""
+    before = full_world.digest()
+
+    async def ask() -> list[Reply]:
+        async with full_world.open() as toolbox:
+            return [await toolbox.call(name, given) for name, given in asked]
+
+    for reply in asyncio.run(ask()):
+        told = reply.text + json.dumps(reply.structured)
+        assert SECRET not in told
+        assert KEYED not in told
+        assert "vault" not in told
+        assert len(told) < 3 * MOST_BYTES
+        assert reply.is_error is (reply.structured is None)
+        assert "fault of the server" not in told
+    assert full_world.digest() == before
+
+
+async def test_every_tool_answers(full_world: World) -> None:
+    """In words for readers, and in the members of its schema for programs."""
+    given = {
+        "check_call": {"tool_name": "Bash", "tool_input": {"command": "ls"}},
+        "get_record": {"session": MINE, "sequence": 0},
+        "verify_trail": {"session": MINE},
+    }
+    async with full_world.open() as toolbox:
+        approvals = await toolbox.call("list_approvals", {})
+        given["get_approval"] = {"id": approvals.structured["approvals"][0]["id"]}
+        for name, tool in toolbox.tools.items():
+            reply = await toolbox.call(name, given.get(name))
+            assert not reply.is_error, reply.text
+            tool.result.model_validate(reply.structured)
+            assert reply.text.startswith(reply.structured["summary"])
+
+
+async def test_a_tool_that_fails_is_told_without_its_innards(
+    full_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server goes on."""
+
+    async def fail(_: object) -> Any:
+        raise KeyError(SECRET)
+
+    async with full_world.open() as toolbox:
+        monkeypatch.setattr(type(toolbox.tools["list_sessions"]), "call", lambda *_: fail(None))
+        reply = await toolbox.call("list_sessions", {})
+    assert reply == Reply(
+        None, "list_sessions failed (KeyError); this is a fault of the server", is_error=True
+    )
+
+
+async def test_a_tool_that_hangs_is_given_up(
+    full_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client would wait for ever."""
+
+    async def hang(_: object) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(toolbox_module, "SECONDS", 0.01)
+    async with full_world.open() as toolbox:
+        monkeypatch.setattr(type(toolbox.tools["list_sessions"]), "call", lambda *_: hang(None))
+        reply = await toolbox.call("list_sessions", {})
+    assert reply.is_error
+    assert "took longer than" in reply.text
+
+
+async def test_the_bundle_is_described_without_the_values_of_options(world: World) -> None:
+    """They may be secrets; which modules there are is none."""
+    rate = {"module": "hooks-rate-limit", "config": {"tools": {"Bash": {"calls": 314159}}}}
+    world.save_bundle(hooks=[rate])
+    async with world.open() as toolbox:
+        text = await toolbox.describe_bundle()
+    assert 'module: "hooks-rate-limit"' in text
+    assert "314159" not in text
+
+
+@pytest.mark.slow
+def test_nothing_that_decides_is_even_loaded(full_world: World) -> None:
+    """After every tool was called, the process has no code with which it could."""
+    script = f"""
+import asyncio, sys
+from pathlib import Path
+from amplifier_hooks.mcp.server.scope import Scope
+from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
+
+async def main():
+    async with Toolbox(Settings(Path.cwd(), Scope(None))) as toolbox:
+        given = {{"tool_name": "Bash", "id": "none", "session": {MINE!r}, "sequence": 1}}
+        for name, tool in toolbox.tools.items():
+            wanted = tool.arguments.model_fields
+            await toolbox.call(name, {{k: v for k, v in given.items() if k in wanted}})
+
+asyncio.run(main())
+print(*sorted(name for name in sys.modules if name.startswith({FORBIDDEN!r})))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ("\n", "")

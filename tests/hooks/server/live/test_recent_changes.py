@@ -1,0 +1,33 @@
+"""What to tell when the store said only that something changed."""
+
+from __future__ import annotations
+
+from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.server.live.recent_changes import RecentChanges
+from tests.hooks.server.world import World
+
+
+async def test_what_changed_since_the_last_look_is_found_once(world: World):
+    """Processes that share a file tell one another no more than that."""
+    recent = RecentChanges(world.store)
+    await world.ask()
+    assert await recent.read() == []
+    asked = await world.ask()
+    await world.store.sessions.save(SessionEntry("s", user="bot"))
+    found = {(topic, value.id) for topic, value in await recent.read()}
+    assert {("approval", asked.id), ("session", "s")} <= found
+    assert await recent.read() == []
+    withdrawn = await world.store.approvals.withdraw(asked.id)
+    assert [(topic, one.status) for topic, one in await recent.read()] == [
+        ("approval", "cancelled")
+    ]
+    recent.note(withdrawn)
+    assert await recent.read() == []
+
+
+async def test_what_was_told_already_is_not_told_again(world: World):
+    """News that named its subject came first."""
+    recent = RecentChanges(world.store)
+    await recent.read()
+    recent.note(await world.ask())
+    assert await recent.read() == []
