@@ -18,7 +18,7 @@ from amplifier_hooks.sandbox.launcher.words import PLAIN, WALLED
 _MOST_IDLE = 4
 _PAUSE, _PATIENCE = 0.005, 400  # seconds, times that long, for a launcher to end at our own end
 _CHANNEL = 3  # the launcher's descriptor
-_PACKAGES = ("amplifier_hooks", "machine", "sandbox", "launcher")
+_PACKAGES = ("amplifier_hooks", "sandbox", "launcher")
 # Modules are found in the packages' folders without running the packages themselves, which import
 # much that a process that forks often should not carry.
 _BOOT = """

@@ -219,7 +219,7 @@ def test_a_program_killed_while_its_command_runs_is_noticed_by_the_next(root: Pa
         [sys.executable, "-c", CHILD, str(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
     )
     assert child.stdin is not None
     assert child.stdout is not None

@@ -17,7 +17,7 @@ from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
 from amplifier_hooks.coding_agents.sessions.opening import open_guest
 from tests.support.trust import trust_project
 
-PAYLOADS = Path(__file__).parents[2] / "dialects" / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "dialects" / "payloads"
 Data = dict[str, Any]
 
 PLAIN = """

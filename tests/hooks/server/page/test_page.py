@@ -19,7 +19,7 @@ from tests.hooks.server.page.questions import DENY, make_edit, make_question
 from tests.hooks.server.page.running_server import RunningServer
 from tests.hooks.server.page.test_sessions import add_session
 
-PAGE = Path(amplifier_hooks.__file__).parent / "web" / "page"
+PAGE = Path(amplifier_hooks.__file__).parent / "server" / "page"
 MODULES = sorted(path.relative_to(PAGE).as_posix() for path in PAGE.rglob("*.js"))
 FIRST_LOAD = 150_000
 NAVIGATE = "async (path) => (await import('/static/kit/router.js')).navigate(path)"

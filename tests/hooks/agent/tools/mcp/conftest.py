@@ -13,7 +13,7 @@ from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.tools import mcp
 from tests.support.waiting import wait_until
 
-SMALL = Path(__file__).parents[5] / "support" / "mcp_server_small.py"
+SMALL = Path(__file__).parents[4] / "support" / "mcp_server_small.py"
 
 
 class RealServer:

@@ -11,7 +11,7 @@ import pytest
 from amplifier_hooks.agent.tools.live_output import CAPABILITY
 from tests.support.waiting import wait_until
 
-SDK = Path(__file__).parents[5] / "support" / "mcp_server_sdk.py"
+SDK = Path(__file__).parents[4] / "support" / "mcp_server_sdk.py"
 
 
 async def test_tools_resources_and_images_come_through(server):
