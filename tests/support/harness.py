@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +89,9 @@ class Harness:
 
     async def mount(self, module: str, config: Data | None = None) -> Callable[[], Any] | None:
         """Mount a hook module as a session would; returns its clean-up."""
-        found = importlib.import_module(f"amplifier_hooks.guards.{module}")
-        cleanup: Callable[[], Any] | None = await found.mount(self.coordinator, config)
+        name = f"hooks-{module.replace('_', '-')}"
+        (entry,) = entry_points(group="amplifier.modules", name=name)
+        cleanup: Callable[[], Any] | None = await entry.load()(self.coordinator, config)
         return cleanup
 
     @asynccontextmanager

@@ -19,17 +19,17 @@ from amplifier_hooks.agent.trust.outline import digest_value, outline_value
 
 _CONFIGS = {
     # Where the options of a guard are, and the names that they may hold.
-    "hooks-production-guard": ("hooks.production_guard", ()),
-    "hooks-command-guard": ("hooks.command_guard", ("bash:RULES",)),
-    "hooks-redaction": ("hooks.redaction.config", ("policy.secrets:SHAPES",)),
+    "hooks-production-guard": ("guards.production_guard", ()),
+    "hooks-command-guard": ("guards.command_guard", ("guards.bash:RULES",)),
+    "hooks-redaction": ("guards.redaction.config", ("guards.policy.secrets:SHAPES",)),
     "hooks-injection-guard": (
-        "hooks.injection_guard.config",
-        ("hooks.injection_guard.finding:KINDS", "hooks.injection_guard.languages.table:LANGUAGES"),
+        "guards.injection_guard.config",
+        ("guards.injection_guard.finding:KINDS", "guards.injection_guard.languages.table:LANGUAGES"),
     ),
-    "hooks-cost-control": ("hooks.cost_control.config", ()),
-    "hooks-rate-limit": ("hooks.rate_limit", ()),
-    "hooks-rules": ("hooks.rules.config", ("hooks.rules.rule:ANSWER_FIELDS",)),
-    "hooks-shell": ("hooks.shell.config", ()),
+    "hooks-cost-control": ("guards.cost_control.config", ()),
+    "hooks-rate-limit": ("guards.rate_limit", ()),
+    "hooks-rules": ("guards.rules.config", ("guards.rules.rule:ANSWER_FIELDS",)),
+    "hooks-shell": ("coding_agents.shell_hooks.config", ()),
 }
 _WORDS = (
     *("deny", "allow", "ask", "ask_user", "continue", "modify", "inject_context", "warn"),

@@ -246,7 +246,7 @@ def _list_workspaces(root: Path) -> list[Path]:
 
 def _list_code() -> list[Path]:
     """The environment that this interpreter runs in, and our packages."""
-    beside = Path(__file__).parents[4]
+    beside = Path(__file__).parents[3]
     folders = [Path(sys.prefix), *(beside / name for name in _PACKAGES)]
     return list(dict.fromkeys(Path(os.path.realpath(one)) for one in folders))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import amplifier_hooks
+import amplifier_hooks.cli
 from amplifier_hooks.cli.text.encoding import SIGNS, accept_any_text, replace_unwritable
 
-SOURCES = Path(amplifier_hooks.__file__).parent
+SOURCES = Path(amplifier_hooks.cli.__file__).parent
 
 
 @pytest.mark.parametrize(

@@ -220,9 +220,9 @@ def test_the_code_that_runs_the_agent_is_out_of_reach_where_it_lies_in_a_root() 
     package = Path(sys.modules["amplifier_hooks"].__file__ or "").parent
     places = list_places([package.parent])
     assert "the code that runs this agent" in str(
-        places.find_refusal(package / "policy" / "places.py", writing=True)
+        places.find_refusal(package / "guards" / "policy" / "places.py", writing=True)
     )
-    assert places.find_refusal(package / "policy" / "places.py", writing=False) is None
+    assert places.find_refusal(package / "guards" / "policy" / "places.py", writing=False) is None
     assert list_places([Path("/nowhere")]).code == ()
 
 
