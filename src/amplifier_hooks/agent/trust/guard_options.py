@@ -24,7 +24,10 @@ _CONFIGS = {
     "hooks-redaction": ("guards.redaction.config", ("guards.policy.secrets:SHAPES",)),
     "hooks-injection-guard": (
         "guards.injection_guard.config",
-        ("guards.injection_guard.finding:KINDS", "guards.injection_guard.languages.table:LANGUAGES"),
+        (
+            "guards.injection_guard.finding:KINDS",
+            "guards.injection_guard.languages.table:LANGUAGES",
+        ),
     ),
     "hooks-cost-control": ("guards.cost_control.config", ()),
     "hooks-rate-limit": ("guards.rate_limit", ()),
