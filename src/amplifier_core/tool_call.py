@@ -1,20 +1,23 @@
-"""The one path of a tool call: hooks, gates, the tool, hooks again."""
+"""The one path of a tool call: hooks and gates, the tool, hooks again.
+
+`call_tool` is the whole path. Where another program runs the tool and only tells before and after
+it, that program's half is `before_tool`, then `after_tool` or `after_failure`: the same functions
+that `call_tool` is made of.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Mapping
-from types import CoroutineType
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amplifier_core import events, output
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
-from amplifier_core.events.payloads import ToolPreData
-from amplifier_core.events.tool_data import describe_failure, describe_result
-from amplifier_core.isolation import detach
+from amplifier_core.events.payloads import ErrorDetails, ToolErrorData, ToolPostData, ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, describe_denial
@@ -25,92 +28,137 @@ from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelle
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import Slot
 
+STOPPED = "The call was not run: the user asked to stop."
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A tool call as hooks and people left it, before it runs."""
+
+    call: dict[str, Any]
+    """Its `tool_name`, `tool_input` and `tool_call_id`, as they may run; empty if it was denied."""
+    outcome: Outcome
+    tool: Any = None
+    """The tool that the call names now."""
+    is_same_tool: bool = True
+    """Whether that is the tool it was judged for; a person allowed no other."""
+    refusal: ToolResult | None = None
+    """What the agent reads instead of a result, if the call must not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResult:
+    """What hooks made of a tool's result."""
+
+    outcome: Outcome
+    tool_result: Any
+    """The result as they left it, in the form in which they were told of it."""
+    is_changed: bool = False
+
+    def apply_to(self, result: ToolResult) -> ToolResult:
+        """What the agent reads: the tool's own result, what hooks left of it, or the denial."""
+        if not self.outcome.allowed:
+            return ToolResult.refused(self.outcome.denial)
+        return read_changed_result(self.tool_result) if self.is_changed else result
+
 
 async def call_tool(
     coordinator: SessionCoordinator, call: ToolCall, tools: Mapping[str, Any] | None = None
 ) -> ToolResult:
     """Run a tool call through its hooks; whatever goes wrong is a result that the agent reads."""
-    have: Mapping[str, Any] = coordinator.get("tools") if tools is None else tools
-    stats = coordinator.get_capability("session.stats")
-    if stats is not None:
-        stats["tool_invocations"] += 1
-    name, given = call.name, call.arguments
-    wanted: ToolPreData = {"tool_name": name, "tool_input": given, "tool_call_id": call.id}
-    calls = coordinator.tool_calls()
-    calls.begin()
-    try:
-        if (why := call.parse_error) or name not in have:
-            why = why or str(UnknownTool(name, have))
-            return await _fail(coordinator, wanted, "InvalidToolCall", why)
+    available: Mapping[str, Any] = coordinator.get("tools") if tools is None else tools
+    requested: ToolPreData = {
+        "tool_name": call.name,
+        "tool_input": call.arguments,
+        "tool_call_id": call.id,
+    }
+    count_call(coordinator)
+    async with coordinator.tool_calls():
+        problem = call.parse_error
+        if not problem and call.name not in available:
+            problem = str(UnknownTool(call.name, available))
+        if problem:
+            return await _fail(coordinator, requested, "InvalidToolCall", problem)
         slot = Slot(coordinator.slots)
         try:
             if not slot.open():
                 await slot.take()
                 if coordinator.cancellation.is_cancelled:
-                    return ToolResult.failed("The call was not run: the user asked to stop.")
-            # It may be gone, if there was no room at once.
-            tool = have.get(name) if type(given) is dict else None
-            if tool is not None and not coordinator.heard[events.TOOL_PRE]:
-                # A tool may change what it gets; the conversation keeps what was asked for.
-                return await _run(coordinator, tool, {**wanted, "tool_input": detach(given)})
-            return await _judge_and_run(coordinator, slot, wanted, have)
+                    return ToolResult.failed(STOPPED)
+            judged = await before_tool(coordinator, requested, available)
+            if judged.refusal is not None:
+                return judged.refusal
+            await slot.take()  # a hook that called a tool gave it up
+            result = await _run(coordinator, judged)
+            comments = judged.outcome.comments
+            return add_comments(result, comments) if comments else result
         finally:
             slot.close()
-    finally:
-        if calls.end():
-            await calls.place_parked()
 
 
-async def _judge_and_run(
-    coordinator: SessionCoordinator, slot: Slot, wanted: ToolPreData, have: Mapping[str, Any]
-) -> ToolResult:
-    before = have.get(wanted["tool_name"])
-    outcome = await coordinator.judge(events.TOOL_PRE, wanted)
+def count_call(coordinator: SessionCoordinator) -> None:
+    """Count a call in the figures of the session."""
+    stats = coordinator.get_capability("session.stats")
+    if stats is not None:
+        stats["tool_invocations"] += 1
+
+
+# Before the tool
+
+
+async def before_tool(
+    coordinator: SessionCoordinator, requested: ToolPreData, tools: Mapping[str, Any]
+) -> JudgedCall:
+    """Take a call through hooks and gates, and record that it starts, unless it is refused."""
+    judged = await judge_call(coordinator, requested, tools)
+    if judged.refusal is not None:
+        return judged
+    if judged.outcome.handed_over:  # nobody asks before it runs here
+        await coordinator.handovers.withdraw(events.TOOL_PRE, requested.get("tool_call_id", ""))
+        return _refuse(judged, describe_denial(KERNEL, ASKED_ELSEWHERE))
+    reason = await start_call(coordinator, judged.outcome, judged.call, judged.is_same_tool)
+    return judged if reason is None else _refuse(judged, describe_denial(KERNEL, reason))
+
+
+async def judge_call(
+    coordinator: SessionCoordinator, requested: ToolPreData, tools: Mapping[str, Any]
+) -> JudgedCall:
+    """Take a call through hooks and gates; refused is also what they left in no usable form.
+
+    Whoever runs the tool calls `start_call` next, unless it is refused.
+    """
+    tool_before = tools.get(requested["tool_name"])
+    outcome = await coordinator.judge(events.TOOL_PRE, requested)
     if not outcome.allowed:
-        return ToolResult.refused(outcome.denial)
-    if outcome.handed_over:
-        await coordinator.handovers.withdraw(events.TOOL_PRE, wanted["tool_call_id"])
-        return ToolResult.refused(describe_denial(KERNEL, ASKED_ELSEWHERE))
-    left = outcome.data or {}
-    tool = have.get(str(left.get("tool_name")))
-    refusal = _refuse_unusable(coordinator, left, tool)
-    if refusal is None and (outcome.digest or coordinator.trail.records):
-        reason = await start_call(coordinator, outcome, left, tool is before)
-        if reason is not None:
-            refusal = ToolResult.refused(describe_denial(KERNEL, reason))
-    if refusal is not None:
-        return refusal
-    if slot.lacks_room:
-        await slot.take()  # a hook that called a tool gave it up
-    result = await _run(coordinator, tool, left)
-    return add_comments(result, outcome.comments) if outcome.comments else result
-
-
-def _refuse_unusable(
-    coordinator: SessionCoordinator, left: dict[str, Any], tool: Any
-) -> ToolResult | None:
-    """Why a call cannot run as hooks left it."""
-    name, tool_input = left.get("tool_name"), left.get("tool_input")
+        return JudgedCall({}, outcome, refusal=ToolResult.refused(outcome.denial))
+    call = outcome.data or {}
+    name, tool_input = call.get("tool_name"), call.get("tool_input")
+    tool = tools.get(str(name))
+    problem = ""
     if tool is None:
-        return ToolResult.failed(str(UnknownTool(str(name), coordinator.get("tools"))))
-    if not isinstance(tool_input, dict):
-        kind = type(tool_input).__name__
-        return ToolResult.failed(f"A hook left no usable input for {name}: {kind}")
-    return None
+        problem = str(UnknownTool(str(name), coordinator.get("tools")))
+    elif not isinstance(tool_input, dict):
+        problem = f"A hook left no usable input for {name}: {type(tool_input).__name__}"
+    refusal = ToolResult.failed(problem) if problem else None
+    return JudgedCall(call, outcome, tool, tool is tool_before, refusal)
+
+
+def _refuse(judged: JudgedCall, sentence: str) -> JudgedCall:
+    return replace(judged, refusal=ToolResult.refused(sentence))
 
 
 async def start_call(
-    coordinator: SessionCoordinator, outcome: Outcome, left: dict[str, Any], same_tool: bool
+    coordinator: SessionCoordinator, outcome: Outcome, call: dict[str, Any], same_tool: bool
 ) -> str | None:
     """Record that the call starts; returns why it must not, if it is not what a person allowed.
 
     Of a call that was handed over, nobody knows yet whether it will start: nothing is recorded.
     """
-    trail, name, gated = coordinator.trail, left.get("tool_name"), bool(outcome.digest)
+    trail, name, gated = coordinator.trail, call.get("tool_name"), bool(outcome.digest)
     if not gated and not (trail.records and trail.records_each_event):
         return None
-    found = digest_operation(events.TOOL_PRE, left)
-    start = {"tool": name, "id": left.get("tool_call_id"), "digest": found, "gated": gated}
+    found = digest_operation(events.TOOL_PRE, call)
+    start = {"tool": name, "id": call.get("tool_call_id"), "digest": found, "gated": gated}
     if not gated:
         if not outcome.handed_over:
             trail.write("tool_started", start, event=events.TOOL_PRE)
@@ -127,47 +175,101 @@ async def start_call(
     return await trail.write_ahead("tool_started", start, event=events.TOOL_PRE)
 
 
-async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any]) -> ToolResult:
-    name, call_id = left.get("tool_name", ""), str(left.get("tool_call_id"))
-    coordinator.cancellation.register_tool_start(call_id, name)
+# The tool
+
+
+async def _run(coordinator: SessionCoordinator, judged: JudgedCall) -> ToolResult:
+    call, tool = judged.call, judged.tool
+    call_id = str(call.get("tool_call_id"))
+    coordinator.cancellation.register_tool_start(call_id, call.get("tool_name", ""))
     started = time.perf_counter()
     printing = output.release()
     try:
-        answer = tool.execute(left["tool_input"])
-        if type(answer) is CoroutineType or is_awaitable(answer):
+        answer = tool.execute(call["tool_input"])
+        if is_awaitable(answer):
             answer = await answer
-        result = answer if type(answer) is ToolResult else read_tool_result(answer)
+        result = read_tool_result(answer)
     except asyncio.CancelledError:
-        record_end(coordinator, left, started, "cancelled")
+        record_end(coordinator, call, started, "cancelled")
         if is_being_cancelled():
             raise
-        return await _fail(coordinator, left, "CancelledError", "the tool cancelled itself")
+        return await _fail(coordinator, call, "CancelledError", "the tool cancelled itself")
     except getattr(tool, "steering", ()):  # exceptions by which a framework goes on elsewhere
-        record_end(coordinator, left, started, "interrupted")
+        record_end(coordinator, call, started, "interrupted")
         raise
     except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
-        record_end(coordinator, left, started, "raised")
-        return await _fail(coordinator, left, type(error).__name__, describe_error(error))
+        record_end(coordinator, call, started, "raised")
+        return await _fail(coordinator, call, type(error).__name__, describe_error(error))
     finally:
         output.restore(printing)
         coordinator.cancellation.register_tool_complete(call_id)
-    if not coordinator.heard[events.TOOL_POST]:  # nor the trail
-        return result
-    spent = record_end(coordinator, left, started, "returned", result)
-    return await _judge_result(coordinator, left, result, spent)
+    judged_result = await after_tool(coordinator, call, started, result)
+    return judged_result.apply_to(result)
+
+
+async def _fail(
+    coordinator: SessionCoordinator, call: Mapping[str, Any], kind: str, why: str
+) -> ToolResult:
+    await after_failure(coordinator, call, {"type": kind, "message": why})
+    return ToolResult.failed(why)
+
+
+# After the tool
+
+
+async def after_tool(
+    coordinator: SessionCoordinator,
+    call: Mapping[str, Any],
+    started: float,
+    result: ToolResult,
+    told: Any = None,
+) -> JudgedResult:
+    """Record that the tool returned, and let hooks change or withhold the result.
+
+    `started` is by `perf_counter`. `told` is the result as hooks are told of it, where that is not
+    simply its fields.
+    """
+    spent = record_end(coordinator, call, started, "returned", result)
+    if told is None:
+        told = {"success": result.success, "output": result.output, "error": result.error}
+    returned: ToolPostData = {
+        "tool_name": call["tool_name"],
+        "tool_input": call["tool_input"],
+        "tool_call_id": call.get("tool_call_id", ""),
+        "tool_result": told,
+        "success": result.success,
+        "duration_ms": spent,
+    }
+    outcome = await coordinator.judge(events.TOOL_POST, returned)
+    left = (outcome.data or {}).get("tool_result", told)
+    is_changed = bool(outcome.answers) and not is_same(left, told)
+    return JudgedResult(outcome, left, is_changed)
+
+
+async def after_failure(
+    coordinator: SessionCoordinator, call: Mapping[str, Any], error: ErrorDetails
+) -> None:
+    """Tell hooks of a call that did not run to its end; `record_end` comes before, if it began."""
+    failed: ToolErrorData = {
+        "tool_name": call["tool_name"],
+        "tool_input": call["tool_input"],
+        "tool_call_id": call.get("tool_call_id", ""),
+        "error": error,
+    }
+    await coordinator.notify(events.TOOL_ERROR, failed)
 
 
 def record_end(
     coordinator: SessionCoordinator,
-    left: Mapping[str, Any],
+    call: Mapping[str, Any],
     started: float,
-    outcome: str,
+    how: str,
     result: ToolResult | None = None,
 ) -> int:
     """Record how the call ended; returns the milliseconds since `started`, by `perf_counter`."""
     spent = int((time.perf_counter() - started) * 1000)
     if coordinator.trail.records:
-        body = describe_end(left, outcome, result, spent)
+        body = describe_end(call, how, result, spent)
         coordinator.trail.write("tool_finished", body, event=events.TOOL_PRE)
     return spent
 
@@ -181,26 +283,3 @@ def record_denial_contradicted(
         coordinator.hooks.find_counts(hook, events.TOOL_PRE).contradicted += 1
     named = hook if is_hook else None  # what runs hooks denies, too; the reason says it
     coordinator.trail.write("denial_contradicted", body, event=event, hook=named)
-
-
-async def _judge_result(
-    coordinator: SessionCoordinator, left: dict[str, Any], result: ToolResult, spent: int
-) -> ToolResult:
-    """Let the hooks see the result: they may change it or withhold it."""
-    data = describe_result(left, result, spent)
-    given = data["tool_result"]
-    if coordinator.pass_unheard(events.TOOL_POST, data):
-        return result
-    outcome = await coordinator.judge(events.TOOL_POST, data)
-    if not outcome.allowed:
-        return ToolResult.refused(outcome.denial)
-    seen = (outcome.data or {}).get("tool_result", given)
-    same = not outcome.answers or is_same(seen, given)
-    return result if same else read_changed_result(seen)
-
-
-async def _fail(
-    coordinator: SessionCoordinator, call: Mapping[str, Any], kind: str, why: str
-) -> ToolResult:
-    await coordinator.notify(events.TOOL_ERROR, describe_failure(call, kind, why))
-    return ToolResult.failed(why)

@@ -14,7 +14,7 @@ import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.events import TOOL_ERROR
-from amplifier_core.events.tool_data import describe_failure
+from amplifier_core.events.payloads import ToolErrorData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool, RecordingDisplay
 from tests.support import hooks
@@ -363,7 +363,8 @@ def find_line(function: Any, text: str) -> int:
 
 async def test_each_of_two_that_share_a_registry_tells_its_person_of_a_registration():
     """Also if the other has begun a turn since, and nobody listens to what happens then."""
-    registry, failed = HookRegistry(), describe_failure({"tool_name": "", "tool_input": {}}, "", "")
+    registry = HookRegistry()
+    failed: ToolErrorData = {"tool_name": "", "error": {"type": "", "message": ""}}
     screens = [RecordingDisplay(), RecordingDisplay()]
     first, second = (SessionCoordinator(registry, display_system=one) for one in screens)
     registry.register("tool:prre", returns(None), name="guard")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from contextvars import Context
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import payloads
+from amplifier_core.events.payloads import ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.models.outcome import Outcome
@@ -22,8 +25,8 @@ from amplifier_core.testing import (
     MockTool,
     ScriptedApproval,
 )
-from amplifier_core.tool_call import call_tool
-from tests.support.hooks import injects
+from amplifier_core.tool_call import after_failure, after_tool, before_tool, call_tool
+from tests.support.hooks import injects, modifies
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
 
@@ -746,3 +749,49 @@ class TestCallsAtOnce:
         coordinator = SessionCoordinator()
         coordinator.use_plan({"session": {"limits": {"tool_calls_at_once": 1}}})
         assert coordinator.slots.free == 1
+
+
+# Where another program runs the tool
+
+
+async def test_another_programs_call_is_judged_recorded_and_told_in_two_halves() -> None:
+    """The same records and events as of a call that runs here."""
+    audit, heard = MemoryAudit(), EventRecorder()
+    coordinator = SessionCoordinator(audit=audit)
+    for event in ("tool:pre", "tool:post"):
+        coordinator.hooks.register(event, heard)
+    requested: ToolPreData = {"tool_name": "Read", "tool_input": {"p": 1}, "tool_call_id": "c1"}
+    before = await before_tool(coordinator, requested, {"Read": object()})
+    assert before.refusal is None
+    started = time.perf_counter()
+    after = await after_tool(coordinator, before.call, started, ToolResult(output="text"))
+    assert not after.is_changed
+    assert heard.names == ["tool:pre", "tool:post"]
+    told = heard.get_events("tool:post")[0][1]
+    assert told["tool_result"] == {"success": True, "output": "text", "error": None}
+    assert told.keys() <= get_type_hints(payloads.ToolPostData).keys()
+    kept = [record["type"] for record in audit.records if record["type"].startswith("tool_")]
+    assert kept == ["tool_started", "tool_finished"]
+
+
+async def test_hooks_are_told_of_another_programs_result_as_it_tells_it() -> None:
+    """Programs have fields of their own, which hooks may read and change."""
+    coordinator = SessionCoordinator()
+    coordinator.hooks.register("tool:post", modifies(tool_result={"output": "less"}))
+    call = {"tool_name": "Read", "tool_input": {}}
+    result = ToolResult(output="text")
+    told = {"output": "text", "stderr": ""}
+    after = await after_tool(coordinator, call, time.perf_counter(), result, told)
+    assert after.is_changed
+    assert after.tool_result == {"output": "less"}
+
+
+async def test_a_failure_of_another_programs_call_is_told_with_the_call() -> None:
+    """A call without an id has an empty one."""
+    heard, coordinator = EventRecorder(), SessionCoordinator()
+    coordinator.hooks.register("tool:error", heard)
+    call = {"tool_name": "Read", "tool_input": {}}
+    await after_failure(coordinator, call, {"type": "OSError", "message": "gone"})
+    ((_, told),) = heard.get_events("tool:error")
+    error = {"type": "OSError", "message": "gone"}
+    assert told.items() >= {**call, "tool_call_id": "", "error": error}.items()
