@@ -11,6 +11,7 @@ Data = dict[str, Any]
 
 
 def is_number(value: Any) -> bool:
+    """Whether a reply's value can be a figure; True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -22,6 +23,7 @@ def _read_count(usage: Any, *keys: str) -> int | None:
 
 
 def count_tokens(usage: Any) -> dict[str, int]:
+    """The token counts that a reply's usage has, by kind."""
     counts = {
         "input": _read_count(usage, "input_tokens"),
         "output": _read_count(usage, "output_tokens"),

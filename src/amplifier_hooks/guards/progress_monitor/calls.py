@@ -45,10 +45,12 @@ def identify_call(data: dict[str, Any]) -> tuple[str, Any]:
 
 
 def get_tool_name(data: dict[str, Any]) -> str:
+    """The name of the tool that an event is about, on one line."""
     return to_one_line(data.get("tool_name") or "unknown", 60)
 
 
 def describe_call(data: dict[str, Any]) -> str:
+    """The tool and the argument by which people know the call."""
     return f"{get_tool_name(data)}({_find_main_argument(data.get('tool_input'))})"
 
 

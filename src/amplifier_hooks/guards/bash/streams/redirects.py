@@ -80,6 +80,7 @@ def list_statements(node: Node) -> Iterator[Node]:
 
 
 def find_redirects(statement: Node) -> Iterator[Node]:
+    """The redirections that stand directly at a statement."""
     for child in statement.children:
         if child.type in {"file_redirect", "herestring_redirect"}:
             yield child
