@@ -49,7 +49,6 @@ from amplifier_hooks.server.wire.query import refuse_unknown_parameters
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
 
-_HOSTING = "amplifier_hooks.server.hosting.routes"
 # The stream stands before the approval that would otherwise be named "stream".
 _ROUTERS = (
     login.router,

@@ -17,22 +17,31 @@ from pydantic import AliasChoices, BaseModel
 from amplifier_hooks.agent.trust.meaning import Named
 from amplifier_hooks.agent.trust.outline import digest_value, outline_value
 
-_CONFIGS = {
+_CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
     # Where the options of a guard are, and the names that they may hold.
-    "hooks-production-guard": ("guards.production_guard", ()),
-    "hooks-command-guard": ("guards.command_guard", ("guards.bash:RULES",)),
-    "hooks-redaction": ("guards.redaction.config", ("guards.policy.secrets:SHAPES",)),
+    "hooks-production-guard": ("amplifier_hooks.guards.production_guard", ()),
+    "hooks-command-guard": (
+        "amplifier_hooks.guards.command_guard",
+        ("amplifier_hooks.guards.bash:RULES",),
+    ),
+    "hooks-redaction": (
+        "amplifier_hooks.guards.redaction.config",
+        ("amplifier_hooks.guards.policy.secrets:SHAPES",),
+    ),
     "hooks-injection-guard": (
-        "guards.injection_guard.config",
+        "amplifier_hooks.guards.injection_guard.config",
         (
-            "guards.injection_guard.finding:KINDS",
-            "guards.injection_guard.languages.table:LANGUAGES",
+            "amplifier_hooks.guards.injection_guard.finding:KINDS",
+            "amplifier_hooks.guards.injection_guard.languages.table:LANGUAGES",
         ),
     ),
-    "hooks-cost-control": ("guards.cost_control.config", ()),
-    "hooks-rate-limit": ("guards.rate_limit", ()),
-    "hooks-rules": ("guards.rules.config", ("guards.rules.rule:ANSWER_FIELDS",)),
-    "hooks-shell": ("coding_agents.shell_hooks.config", ()),
+    "hooks-cost-control": ("amplifier_hooks.guards.cost_control.config", ()),
+    "hooks-rate-limit": ("amplifier_hooks.guards.rate_limit", ()),
+    "hooks-rules": (
+        "amplifier_hooks.guards.rules.config",
+        ("amplifier_hooks.guards.rules.rule:ANSWER_FIELDS",),
+    ),
+    "hooks-shell": ("amplifier_hooks.coding_agents.shell_hooks.config", ()),
 }
 _WORDS = (
     *("deny", "allow", "ask", "ask_user", "continue", "modify", "inject_context", "warn"),
@@ -85,7 +94,7 @@ def read_guard_options(module: str) -> GuardOptions:
 
 def _find(name: str) -> Any:
     place, _, attribute = name.partition(":")
-    return getattr(import_module(f"amplifier_hooks.{place}"), attribute)
+    return getattr(import_module(place), attribute)
 
 
 def _list_texts(value: Any) -> Iterator[str]:
