@@ -78,22 +78,15 @@ class World:
 
     def use_own_etc(self) -> None:
         """Have everything run with an /etc of its own, in which root lives in this home."""
-        if os.geteuid() != 0 or shutil.which("bwrap") is None:
-            pytest.skip("THE SETTINGS OF A MACHINE ARE NOT TESTED HERE: this needs root and bwrap")
+        if os.geteuid() != 0:
+            pytest.skip("THE SETTINGS OF A MACHINE ARE NOT TESTED HERE: this needs root")
         shutil.copytree("/etc", self.etc, symlinks=True)
         users = (self.etc / "passwd").read_text().splitlines()
         users = [re.sub("^(root(?::[^:]*){4}):[^:]*:", rf"\1:{self.home}:", one) for one in users]
         (self.etc / "passwd").write_text("\n".join([*users, ""]))
-        self._inside = ["bwrap", "--bind", "/", "/", "--bind", str(self.etc), "/etc"]
-        self._inside += [
-            *_open_interpreter(self._agents),
-            "--dev-bind",
-            "/dev",
-            "/dev",
-            "--proc",
-            "/proc",
-            "--",
-        ]
+        steps = [f"mount --bind {self.etc} /etc", *_open_interpreter(self._agents, self._root)]
+        script = " && ".join([*steps, 'exec "$@"'])
+        self._inside = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
 
     def locate(self, program: Program) -> Path:
         """The file of an agent's program."""
@@ -250,7 +243,7 @@ class World:
         await process.wait()
 
 
-def _open_interpreter(agents: Path) -> list[str]:
+def _open_interpreter(agents: Path, root: Path) -> list[str]:
     """What makes our interpreter readable for everybody, if it lies in the home of root.
 
     The agents may lie there as well.
@@ -259,10 +252,13 @@ def _open_interpreter(agents: Path) -> list[str]:
     closed = [one for one in reversed(base.parents) if not one.stat().st_mode & 0o001]
     if not closed:
         return []
-    shown = [str(closed[0] / base.relative_to(closed[0]).parts[0])]
-    shown += [str(agents)] if agents.is_relative_to(closed[0]) else []
-    binds = [word for one in shown for word in ("--bind", one, one)]
-    return ["--perms", "0755", "--tmpfs", str(closed[0]), *binds]
+    shown = [closed[0] / base.relative_to(closed[0]).parts[0]]
+    shown += [agents] if agents.is_relative_to(closed[0]) else []
+    aside = {root / f"aside-{number}": path for number, path in enumerate(shown)}
+    hide = f"mount -t tmpfs -o mode=0755 none {closed[0]}"
+    keep = [f"mkdir -p {place} && mount --bind {path} {place}" for place, path in aside.items()]
+    show = [f"mkdir -p {path} && mount --move {place} {path}" for place, path in aside.items()]
+    return [*keep, hide, *show]
 
 
 def _kill(process: int) -> None:
