@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from amplifier_hooks.guards.bash import Place, unwrap_command
+from amplifier_hooks.guards.bash import Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.patterns import Pattern, compile_pattern
@@ -46,7 +46,7 @@ class _CommandGrant:
 
     def __init__(self, patterns: list[str], base: Path) -> None:
         settings = Config(allow=patterns, unlisted="deny", unclear="deny")
-        self._judge = Judge(settings, Place(base, Path.home().resolve()))
+        self._judge = Judge(settings, Workspace(base, Path.home().resolve()))
 
     def __call__(self, occasion: Occasion) -> bool:
         command = _find_command(occasion)

@@ -29,8 +29,8 @@ from amplifier_hooks.guards.bash import (
     CommandPattern,
     Finding,
     ListedCommand,
-    Place,
     Script,
+    Workspace,
     ensure_available,
     find_dangers,
     find_unlisted,
@@ -88,13 +88,13 @@ class Config(GuardConfig):
 class Judge:
     """Decides about the text of a command. Pure but for looking where symlinks lead."""
 
-    def __init__(self, config: Config, place: Place) -> None:
+    def __init__(self, config: Config, workspace: Workspace) -> None:
         own = [*_list_own("deny", config.deny), *_list_own("ask", config.ask)]
         self._listed = (*own, *LISTED)
         self._allowed = tuple(CommandPattern.read(text) for text in config.allow)
         self._off = frozenset(config.off)
         self._config = config
-        self._place = place
+        self._workspace = workspace
 
     def find_all(self, source: str) -> list[Finding]:
         """What speaks against it, denials first; an empty list lets it run."""
@@ -108,7 +108,7 @@ class Judge:
         return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
 
     def _find_known(self, script: Script) -> Iterator[Finding]:
-        for command, finding in find_dangers(script, self._place, self._listed, self._off):
+        for command, finding in find_dangers(script, self._workspace, self._listed, self._off):
             if finding.action == "deny" or not self._is_allowed(command):
                 yield finding
 
@@ -216,8 +216,8 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     """Begin to guard."""
     settings = parse_config(Config, config, NAME)
     ensure_available(NAME)
-    place = Place(get_base_dir(coordinator), Path.home().resolve())
-    guarding = CommandGuard(settings, Judge(settings, place))
+    workspace = Workspace(get_base_dir(coordinator), Path.home().resolve())
+    guarding = CommandGuard(settings, Judge(settings, workspace))
     read = [*settings.command_keys, *ARGUMENT_KEYS]
     offer_reader(
         coordinator, NAME, read, lambda tool: look_up_tool(settings.tools, tool) is not None

@@ -24,8 +24,8 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.guards.bash import (
     Command,
-    Place,
     Word,
+    Workspace,
     ensure_available,
     is_harmless,
     list_all_commands,
@@ -166,7 +166,7 @@ class ProductionGuard:
             commands = list_all_commands(command, NAME)
         except ValueError as wrong:
             raise UnreadableInput(str(wrong)) from wrong
-        start = Place(self._base, Path.home())
+        start = Workspace(self._base, Path.home())
         bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
         named = _list_once(self._find_named_hits(commands, bases))
         folders = [hit.resolved for hit in named]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.guards.bash import RULES, Place
+from amplifier_hooks.guards.bash import RULES, Workspace
 from amplifier_hooks.guards.command_guard import Config, Judge
 from tests.hooks.guards.bash.commands import ASKED, LET_PASS
 from tests.support.harness import Harness
@@ -23,7 +23,7 @@ def judge(tmp_path: Path) -> Judge:
 
 
 def judging(directory: Path, **options: object) -> Judge:
-    return Judge(Config.model_validate(options), Place(directory, HOME))
+    return Judge(Config.model_validate(options), Workspace(directory, HOME))
 
 
 def verdict(judge: Judge, command: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from tests.hooks.guards.bash.unnamed.scene import build
+from tests.hooks.guards.bash.repository import build
 from tests.support.harness import Harness
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_hooks.guards.bash import Command, Place, list_all_commands, list_directories
-from amplifier_hooks.guards.bash.options import find_values
+from amplifier_hooks.guards.bash import Command, Workspace, list_all_commands, list_directories
+from amplifier_hooks.guards.bash.commands import find_values
 from amplifier_hooks.guards.policy.agent_programs import (
     AGENT_PROGRAMS,
     AGENT_VARIABLES,
@@ -59,7 +59,7 @@ def find_unguarded_agent(
     if not started:
         return None
     moved = _moves_settings(commands)
-    directories = list_directories(commands, Place(folder, Path.home()))
+    directories = list_directories(commands, Workspace(folder, Path.home()))
     for agent, one, text in started:
         if moved or _switches_off(agent, one) or not _ELSEWHERE.isdisjoint(one.via):
             return text

@@ -20,7 +20,13 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.sessions.other_agents import IsGuarded, find_unguarded_agent
 from amplifier_hooks.coding_agents.sessions.readings import list_readings
 from amplifier_hooks.coding_agents.sessions.uprooting import find_uprooted
-from amplifier_hooks.guards.bash import Command, Place, Word, list_all_commands, list_directories
+from amplifier_hooks.guards.bash import (
+    Command,
+    Word,
+    Workspace,
+    list_all_commands,
+    list_directories,
+)
 from amplifier_hooks.guards.policy.agent_programs import AgentProgram
 from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
 from amplifier_hooks.machine.user import find_data_home
@@ -196,11 +202,11 @@ def find_records(given: dict[str, Any], folder: Path) -> str | None:
 def _list_paths(command: str, folder: Path) -> Iterator[str]:
     """Every real path that a word of a command may name, also through a glob."""
     commands = list_all_commands(command, NAME)
-    place = Place(folder, Path.home())
-    bases = list_directories(commands, place).known
+    workspace = Workspace(folder, Path.home())
+    bases = list_directories(commands, workspace).known
     words = [word for one in commands for word in (*one.words, *_list_targets(one))]
     for word, base in list_readings(words, bases):
-        path = place.find_path(word, base)
+        path = workspace.find_path(word, base)
         if path is not None:
             yield str(path)
         if word.glob and word.value:

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.sessions.readings import list_readings
-from amplifier_hooks.guards.bash import Command, Place, Word, list_all_commands, list_directories
+from amplifier_hooks.guards.bash import (
+    Command,
+    Word,
+    Workspace,
+    list_all_commands,
+    list_directories,
+)
 
 NAME = "guest-uprooting"
 _REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
@@ -22,20 +28,20 @@ _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-un
 def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
     """The first of the files that a command would move, remove or link with its folder."""
     commands = list_all_commands(command, NAME)
-    place = Place(folder, Path.home())
+    workspace = Workspace(folder, Path.home())
     if not any(_list_taken(one) or _cleans(one) for one in commands):
         return None
-    bases = list_directories(commands, place).known
-    roots = {root for one in commands for root in _list_roots(one, place, bases)}
+    bases = list_directories(commands, workspace).known
+    roots = {root for one in commands for root in _list_roots(one, workspace, bases)}
     there = (path for path in files if path.exists())
     return next((path for path in there if roots & {*path.parents, *path.resolve().parents}), None)
 
 
-def _list_roots(command: Command, place: Place, bases: Sequence[Path]) -> Iterator[Path]:
+def _list_roots(command: Command, workspace: Workspace, bases: Sequence[Path]) -> Iterator[Path]:
     """The folders that a command takes away."""
     if _cleans(command):
         yield from (base.resolve() for base in bases)
-    found = (place.find_path(*one) for one in list_readings(_list_taken(command), bases))
+    found = (workspace.find_path(*one) for one in list_readings(_list_taken(command), bases))
     yield from (path for path in found if path is not None)
 
 

@@ -3,26 +3,18 @@
 Other packages import from here, never from the files below.
 """
 
-from amplifier_hooks.guards.bash.command import Command, Redirect
-from amplifier_hooks.guards.bash.danger import (
-    LISTED,
-    RULES,
-    Finding,
-    ListedCommand,
-    find_dangers,
-)
-from amplifier_hooks.guards.bash.directories import Directories, list_directories
-from amplifier_hooks.guards.bash.harmless import is_harmless
-from amplifier_hooks.guards.bash.inner.find import read_name_test
-from amplifier_hooks.guards.bash.inner.shells import find_script_run
-from amplifier_hooks.guards.bash.pattern import CommandPattern
-from amplifier_hooks.guards.bash.place import Place
+from amplifier_hooks.guards.bash.command_pattern import CommandPattern
+from amplifier_hooks.guards.bash.commands import Command, Redirect
+from amplifier_hooks.guards.bash.dangers import RULES, find_dangers
+from amplifier_hooks.guards.bash.find import read_name_test
+from amplifier_hooks.guards.bash.harmless import find_unlisted, is_harmless
+from amplifier_hooks.guards.bash.implied_writes import look_up_writes
+from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
 from amplifier_hooks.guards.bash.script import Script, parse_script
-from amplifier_hooks.guards.bash.strictness import find_unlisted
-from amplifier_hooks.guards.bash.tree import ensure_available
-from amplifier_hooks.guards.bash.unnamed import look_up_writes
-from amplifier_hooks.guards.bash.unwrap import list_all_commands, unwrap_command
-from amplifier_hooks.guards.bash.word import Word
+from amplifier_hooks.guards.bash.situations import Finding
+from amplifier_hooks.guards.bash.unwrap import find_script_run, list_all_commands, unwrap_command
+from amplifier_hooks.guards.bash.words import Word, ensure_available
+from amplifier_hooks.guards.bash.workspace import Directories, Workspace, list_directories
 
 __all__ = [
     "LISTED",
@@ -32,10 +24,10 @@ __all__ = [
     "Directories",
     "Finding",
     "ListedCommand",
-    "Place",
     "Redirect",
     "Script",
     "Word",
+    "Workspace",
     "ensure_available",
     "find_dangers",
     "find_script_run",

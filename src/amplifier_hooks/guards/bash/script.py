@@ -2,29 +2,206 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.guards.bash.command import Command, name_program
-from amplifier_hooks.guards.bash.doubts import list_doubts
-from amplifier_hooks.guards.bash.streams.pipes import Programs, find_upstream
-from amplifier_hooks.guards.bash.streams.redirects import (
+from amplifier_hooks.guards.bash.commands import Command, name_program
+from amplifier_hooks.guards.bash.redirections import (
     ARGUMENT_TYPES,
+    Programs,
+    doubt_heredocs,
     find_stray_words,
+    find_upstream,
     has_lost_dash,
     read_redirects,
+    read_stdin,
 )
-from amplifier_hooks.guards.bash.streams.stdin import read_stdin
-from amplifier_hooks.guards.bash.tree import get_text, list_nodes, parse_tree
-from amplifier_hooks.guards.bash.variables.arithmetic import Evaluation, find_evaluation
-from amplifier_hooks.guards.bash.variables.declarations import list_assigned, read_declarations
-from amplifier_hooks.guards.bash.word import Word, create_literal
-from amplifier_hooks.guards.bash.word_reader import read_word
+from amplifier_hooks.guards.bash.variables import (
+    Evaluation,
+    find_evaluation,
+    list_assigned,
+    read_declarations,
+)
+from amplifier_hooks.guards.bash.words import (
+    Word,
+    create_literal,
+    get_text,
+    list_nodes,
+    parse_tree,
+    read_word,
+    walk,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+_ODD_LETTERS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
+    r"|[\ud800-\udfff]"
+)
+_DESCRIPTOR = re.compile(rb"(?:^|[\s;&|(){}])[0-9]+$|\{[A-Za-z_][A-Za-z0-9_]*\}$")
+_TAKEN_AS_THEY_ARE = frozenset(
+    {"raw_string", "ansi_c_string", "comment", "heredoc_body", "heredoc_content", "heredoc_start"}
+)
+_TEXTS = frozenset({"string", "translated_string", "heredoc_body", "regex"})
+_ONE_LINE = frozenset(
+    {"command", "declaration_command", "unset_command", "redirected_statement"}
+    | {"file_redirect", "herestring_redirect"}
+)
+_WITHOUT_GAPS = frozenset({"variable_assignment", "concatenation", "command_name"})
+# What the parts of these make together is read by those who read them.
+_JOINING = frozenset(
+    {"concatenation", "command_name", "expansion", "simple_expansion", "brace_expression"}
+    | {"declaration_command", "unset_command", "subscript"}
+)
+_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
+_WORDS = ARGUMENT_TYPES | {"command_name", "variable_assignment", "variable_name"}
+_PLAIN_TARGET = re.compile(r"[A-Za-z0-9_./:@%+,-]+(?:[ \t].*)?", re.DOTALL)
+_SPACED_BRACKETS = re.compile(r"\[[ \t].*[ \t]\]", re.DOTALL)
+_SEPARATORS = frozenset({"&&", "||", "<", ">", "<<", ">>", ";", "|", "&", "(", ")"})
+_LONGEST_NAME = 200
+_JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
+
+
+def list_doubts(source: str, root: Node, nodes: Sequence[Node]) -> Iterator[str]:
+    """Why the script cannot be read for certain; nothing when it can."""
+    if root.has_error:
+        yield "the command does not parse as shell"
+    if odd := _ODD_LETTERS.search(source):
+        yield f"it holds the invisible letter U+{ord(odd[0]):04X}"
+    # A shell joins these two halves into one word; the grammar reads two.
+    if _JOINED_LINES.search(source):
+        yield "a backslash at the end of a line joins two halves of a word"
+    text = root.text or b""
+    yield from doubt_heredocs(nodes, text, root.start_byte)
+    for node in nodes:
+        yield from _doubt_gaps(node, text, root.start_byte)
+        yield from _doubt_node(node, text[: node.start_byte - root.start_byte])
+
+
+def _doubt_gaps(node: Node, text: bytes, offset: int) -> Iterator[str]:
+    """Between the parts of a node stands nothing that a shell would read."""
+    if node.type in _TEXTS:
+        return
+    ends = [node.start_byte, *(child.end_byte for child in node.children)]
+    starts = [*(child.start_byte for child in node.children), node.end_byte]
+    for end, start in zip(ends, starts, strict=True) if node.children else ():
+        yield from _doubt_gap(node, text[end - offset : start - offset])
+    if node.type not in _JOINING and any(_are_one_word(*pair) for pair in pairwise(node.children)):
+        yield "the grammar takes one word for two"
+
+
+def _doubt_gap(node: Node, gap: bytes) -> Iterator[str]:
+    bare = gap.replace(b"\\\n", b"")
+    lost = bare.strip(b" \t\n")
+    # `git commit -F - <<EOF`: the grammar loses this word, `has_lost_dash` finds it.
+    if lost and not (lost == b"-" and any(map(has_lost_dash, node.children))):
+        yield "the grammar overlooks a part of it"
+    elif (node.type in _ONE_LINE and b"\n" in bare) or (node.type in _WITHOUT_GAPS and gap):
+        yield "the grammar and a shell see the ends of its lines differently"
+
+
+def _are_one_word(one: Node, other: Node) -> bool:
+    """`a'b'\\c`: what stands without a gap between is one word to a shell."""
+    both = one.type in _WORDS and other.type in _WORDS
+    return both and one.end_byte == other.start_byte
+
+
+def _doubt_node(node: Node, before: bytes) -> Iterator[str]:
+    if node.type == "file_redirect" and _DESCRIPTOR.search(before[-_LONGEST_NAME:]):
+        # `bash 0<x` and `exec {x}>y`: the grammar takes what names the descriptor for a word.
+        yield "a number or name stands directly before a redirection"
+    doubting = _DOUBTING.get(node.type)
+    if doubting is not None:
+        yield from doubting(node)
+    if not node.children and _overlooks_substitution(node):
+        yield "the grammar overlooks a substitution"
+
+
+def _doubt_word(node: Node) -> Iterator[str]:
+    if "\n" in get_text(node).replace("\\\n", ""):
+        yield "the grammar and a shell see the ends of its lines differently"
+
+
+def _doubt_substitution(node: Node) -> Iterator[str]:
+    text = get_text(node)
+    # Before it runs the text a shell takes backslashes out of it; the grammar does not.
+    if text.startswith("`") and "\\" in text:
+        yield "a backslash inside backquotes changes what they run"
+    if text.startswith("$(("):
+        yield "the grammar takes arithmetic for a command"
+
+
+def _doubt_expansion(node: Node) -> Iterator[str]:
+    # `${x@P}` runs the substitutions that are in x.
+    if get_text(node).endswith(("@P}", "@E}")):
+        yield "a variable is expanded as a prompt"
+
+
+def _doubt_redirect(node: Node) -> Iterator[str]:
+    """`ls >&'a[$(id)]'` runs id: bash expands the name of the file once more."""
+    operator, _, target = get_text(node).partition("&")
+    if operator.endswith((">", "<")) and not _PLAIN_TARGET.fullmatch(target.strip(" \t")):
+        yield "a name behind >& is expanded twice"
+
+
+def _doubt_quotes(node: Node) -> Iterator[str]:
+    """`"${x:-'$(id)'}"` runs id: the single quotes are letters like any other."""
+    around = node.parent
+    while around is not None and around.type not in _SUBSTITUTIONS:
+        if around.type in {"string", "translated_string", "heredoc_body"}:
+            yield "single quotes inside double quotes do not quote"
+            return
+        around = around.parent
+
+
+def _doubt_test(node: Node) -> Iterator[str]:
+    """`[[ 'a[$(…)]' -eq 0 ]]` evaluates the index of the array, although it is quoted."""
+    quoted = (get_text(inner) for inner in walk(node) if inner.type == "raw_string")
+    if any("$(" in text or "`" in text for text in quoted):
+        yield "a test evaluates a substitution that is quoted"
+    if not get_text(node).startswith("[[") and not _is_plain_bracket(node):
+        yield "the grammar takes for a test what a shell reads as commands"
+
+
+def _is_plain_bracket(node: Node) -> bool:
+    """`[` is a command like any other: `[ a && b ]` runs `b ]`, and `[f]` is a wildcard."""
+    text = get_text(node)
+    signs = {inner.type for inner in _walk_expressions(node)}
+    return bool(_SPACED_BRACKETS.fullmatch(text)) and "\n" not in text and not signs & _SEPARATORS
+
+
+def _walk_expressions(node: Node) -> Iterator[Node]:
+    """The parts of a test, but not what is inside its words."""
+    for child in node.children:
+        yield child
+        if child.type.endswith("_expression"):
+            yield from _walk_expressions(child)
+
+
+def _overlooks_substitution(node: Node) -> bool:
+    """Whether text that has no parts holds one nevertheless, as a regular expression may."""
+    if node.type in _TAKEN_AS_THEY_ARE or not node.is_named:
+        return False
+    text = re.sub(r"\\.", "", get_text(node), flags=re.DOTALL)
+    return any(sign in text for sign in ("$(", "`", "${", "$[", "<(", ">("))
+
+
+_DOUBTING: Mapping[str, Callable[[Node], Iterator[str]]] = {
+    "file_redirect": _doubt_redirect,
+    "test_command": _doubt_test,
+    "word": _doubt_word,
+    "command_substitution": _doubt_substitution,
+    "expansion": _doubt_expansion,
+    "raw_string": _doubt_quotes,
+    "ansi_c_string": _doubt_quotes,
+}
+
 
 MAX_LENGTH = 100_000
 

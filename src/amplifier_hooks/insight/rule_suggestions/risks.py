@@ -10,7 +10,7 @@ from pathlib import Path
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.utils.nested import iterate_parts
 from amplifier_hooks.approvals.rule import NAMED_ONLY
-from amplifier_hooks.guards.bash import Command, Place, unwrap_command
+from amplifier_hooks.guards.bash import Command, Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy import place_table
 from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
@@ -83,7 +83,7 @@ def _find_danger(command: str, folder: Path) -> str:
 
 @lru_cache(maxsize=16)  # the same calls come again and again
 def _make_judge(folder: Path, home: Path) -> Judge:
-    return Judge(Config(), Place(folder, home))
+    return Judge(Config(), Workspace(folder, home))
 
 
 @lru_cache(maxsize=16)

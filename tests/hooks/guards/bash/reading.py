@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.guards.bash.command import Command
+from amplifier_hooks.guards.bash.commands import Command
 from amplifier_hooks.guards.bash.script import parse_script
-from amplifier_hooks.guards.bash.word import Word
+from amplifier_hooks.guards.bash.words import Word
 
 
 def read_command(source: str) -> Command:

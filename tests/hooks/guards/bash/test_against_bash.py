@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.guards.bash import LISTED, Place, find_dangers, is_harmless, unwrap_command
-from amplifier_hooks.guards.bash.inner.shells import SHELLS, read_invocation
+from amplifier_hooks.guards.bash import LISTED, Workspace, find_dangers, is_harmless, unwrap_command
+from amplifier_hooks.guards.bash.unwrap import SHELLS, read_invocation
 from amplifier_hooks.guards.command_guard import Config, Judge
 from tests.hooks.guards.bash.generator.script_maker import WRAPPERS, ScriptMaker
 from tests.hooks.guards.bash.generator.script_samples import SAMPLES
@@ -185,8 +185,8 @@ def is_seen(command: str) -> bool:
     script = unwrap_command(command)
     found = any(one.name == "mark" for one in script.commands)
     unsure = any(not one.certain and not is_harmless(one) for one in script.commands)
-    place = Place(Path("/project"), Path("/home/me"))
-    risky = any(find_dangers(script, place, LISTED, frozenset()))
+    workspace = Workspace(Path("/project"), Path("/home/me"))
+    risky = any(find_dangers(script, workspace, LISTED, frozenset()))
     return found or unsure or risky or bool(script.unclear)
 
 
@@ -214,7 +214,7 @@ def list_unseen(root: Path, scripts: list[str]) -> list[Run]:
     """Scripts that pass the ordinary guard and run a program that is in none of their commands."""
     require_isolation()
     yard = Yard(root)
-    judge = Judge(Config(allow=list(WRAPPERS)), Place(yard.work, yard.home))
+    judge = Judge(Config(allow=list(WRAPPERS)), Workspace(yard.work, yard.home))
     passed = [one for one in scripts if "\0" not in one and not judge.find_all(one)]
     assert len(passed) > len(scripts) / 10
     hidden = [one for one in passed if not shows_its_traps(one) and not runs_file(one)]

@@ -1,0 +1,275 @@
+"""What is known to be dangerous in a shell script: rules by name, each finding with its reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from amplifier_hooks.guards.bash.code_rules import (
+    check_downloaded_code,
+    check_fork_bomb,
+    check_hidden_substitution,
+    check_opaque_code,
+    check_sourced_file,
+    check_written_then_run,
+)
+from amplifier_hooks.guards.bash.commands import Command
+from amplifier_hooks.guards.bash.find import list_roots, name_entry_of
+from amplifier_hooks.guards.bash.git import GitCall, open_repository, read_git
+from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
+from amplifier_hooks.guards.bash.script import Script
+from amplifier_hooks.guards.bash.situations import (
+    Finding,
+    Objection,
+    Situation,
+    list_situations,
+)
+from amplifier_hooks.guards.bash.variables import DECLARING, list_set_names
+from amplifier_hooks.guards.bash.words import Word, split_names
+from amplifier_hooks.guards.bash.workspace import Reach, Workspace
+from amplifier_hooks.guards.bash.write_rules import (
+    check_device_write,
+    check_protected_write,
+    check_unknown_write,
+)
+
+# Options of find beside which everything is found.
+_UNCHOOSING = split_names(
+    "-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -H -L -P"
+)
+_RIGHTS = frozenset({"chmod", "chown", "chgrp", "chattr", "setfacl"})
+_WHERE = {
+    Reach.OUTSIDE: "outside the working directory",
+    Reach.PROJECT: "the whole working directory",
+    Reach.UNKNOWN: "and only running it would tell what that is",
+}
+
+
+def check_deletion(situation: Situation) -> Objection | None:
+    """`rm -r` and `find -delete`."""
+    command = situation.command
+    if command.name == "rm" and _is_recursive(command):
+        if "--no-preserve-root" in command.flags:
+            return "deny", "it deletes with the protection of / switched off"
+        return _judge_deletion(situation, command.operands)
+    if command.name in {"find", "gfind"} and "-delete" in command.flags:
+        return _judge_deletion(situation, _list_found(command))
+    return None
+
+
+def check_rights(situation: Situation) -> Objection | None:
+    """`chmod -R` and its like."""
+    command = situation.command
+    if command.name not in _RIGHTS or not _is_recursive(command):
+        return None
+    worst = situation.rate(command.arguments[1:])
+    if worst is None or worst[0] is Reach.INSIDE:
+        return None
+    reason = f"it changes the rights of {worst[1].raw} and everything below"
+    return "deny" if worst[0] is Reach.SYSTEM else "ask", reason
+
+
+def _judge_deletion(situation: Situation, words: tuple[Word, ...]) -> Objection | None:
+    worst = situation.rate(words)
+    if worst is None or worst[0] is Reach.INSIDE:
+        return None
+    reach, word = worst
+    if reach is Reach.SYSTEM:
+        return "deny", f"it deletes {word.raw} and everything below"
+    return "ask", f"it deletes {word.raw} recursively, {_WHERE[reach]}"
+
+
+def _is_recursive(command: Command) -> bool:
+    """Long options may be abbreviated, as getopt allows it: `--recurs`."""
+    return any(
+        flag in {"-r", "-R"} or (len(flag) > 2 and "--recursive".startswith(flag))
+        for flag in command.flags
+    )
+
+
+def _list_found(command: Command) -> tuple[Word, ...]:
+    """The places that find searches; entries of them if it chooses among what it finds."""
+    places = tuple(list_roots(command))
+    chooses = {word.value for word in command.words if word.is_flag} - _UNCHOOSING
+    return tuple(map(name_entry_of, places)) if chooses else places
+
+
+_SECONDS = 4.0
+_WORK = "it discards uncommitted work"
+_EVERYTHING = frozenset({"*", "**", ":", ":/", ":/*", ":/.", ":(top)", ":(top)*", ":(top)."})
+_EXCEPT = (":!", ":^", ":(exclude", ":(top,exclude")
+
+
+def check_discarding(situation: Situation) -> Objection | None:
+    """What does the same as `git reset --hard` or `rm -r .`, in other words."""
+    call = read_git(situation.command)
+    if call is None:
+        return None
+    words = call.own.operands
+    everything = _names_everything(situation, words) or call.has("--pathspec-from-file")
+    if call.subcommand in {"checkout", "restore"} and everything and _writes_files(call):
+        return "ask", _WORK
+    if call.subcommand == "checkout-index" and call.has("-f", "--force"):
+        return ("ask", _WORK) if everything or call.has("-a", "--all", "--stdin") else None
+    if call.subcommand == "rm" and everything and not call.has("--cached", "-n"):
+        return "ask", "it deletes the files of the whole working directory"
+    if call.subcommand == "prune" and not call.has("-n", "--dry-run"):
+        return "ask", "it deletes lost work for good"
+    if _moves_branch(call) and _loses_commits(situation, call):
+        return "ask", "it moves a branch, which may leave commits without one"
+    return None
+
+
+def _moves_branch(call: GitCall) -> bool:
+    """`-M` and `-C` of `git branch` put a branch in the place of another one."""
+    if call.subcommand == "branch":
+        return call.has("-M", "-C") or (call.has("-f", "--force") and call.has("-m", "-c"))
+    return call.subcommand in {"checkout", "switch"} and call.has("-B", "-C", "--force-create")
+
+
+def _loses_commits(situation: Situation, call: GitCall) -> bool:
+    """Whether one of the words is a branch that is somewhere else than what is checked out."""
+    if not situation.directories.complete or call.folders or call.elsewhere:
+        return True
+    deadline = time.monotonic() + _SECONDS
+    # `-C main` may also be a folder, elsewhere in the line; what is not there has no repository.
+    for folder in filter(Path.is_dir, situation.directories.known):
+        reader = open_repository(folder, deadline)
+        if reader is None:
+            continue
+        here = reader.find_revision("HEAD")
+        named = (reader.find_commit(f"refs/heads/{word.value}") for word in call.own.operands)
+        if any(found and found != here for found in named) or reader.late:
+            return True
+    return False
+
+
+def _writes_files(call: GitCall) -> bool:
+    """Not with `-p`, which asks about each piece, nor where only the index is set back."""
+    if call.has("-p", "--patch"):
+        return False
+    only_index = call.has("-S", "--staged") and not call.has("-W", "--worktree")
+    return call.subcommand != "restore" or not only_index
+
+
+def _names_everything(situation: Situation, words: Iterable[Word]) -> bool:
+    """Whether one of the words is a pathspec that covers the whole project, or more."""
+    for word in words:
+        if word.value is None:
+            continue
+        if word.value in _EVERYTHING or word.value.startswith(_EXCEPT):
+            return True
+        if situation.rate_word(word) in {Reach.PROJECT, Reach.SYSTEM}:
+            return True
+    return False
+
+
+_RISKY_NAMES = split_names(
+    "PATH IFS ENV BASH_ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 PAGER EDITOR VISUAL "
+    "BROWSER LESSOPEN LESSCLOSE MANPAGER PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS "
+    "NODE_PATH PERL5OPT PERL5LIB PERL5DB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS HOME CDPATH "
+    "SHELL GCONV_PATH FZF_DEFAULT_COMMAND RIPGREP_CONFIG_PATH PWD OLDPWD LESS LESSKEY "
+    "EXINIT VIMINIT MANOPT MAKEFLAGS TMPDIR POSIXLY_CORRECT FIGNORE GLOBIGNORE EXECIGNORE HISTFILE "
+    "INPUTRC TERMINFO LOCPATH NLSPATH HOSTALIASES CURL_HOME WGETRC XDG_CONFIG_HOME"
+)
+_RISKY_STARTS = ("LD_", "DYLD_", "GIT_", "BASH_", "SSH_", "npm_config_", "PYTHON", "AMPLIFIER_")
+# The options that make the difference; none means that it is the command itself.
+_SETUP_FLAGS = {
+    "hash": frozenset({"-p"}),
+    "enable": frozenset[str](),
+    "alias": frozenset[str](),
+    "bind": frozenset[str](),
+    "complete": frozenset({"-C", "-F"}),
+    "compgen": frozenset({"-C", "-F"}),
+    "history": frozenset({"-s", "-r", "-p"}),
+    "fc": frozenset[str](),
+    "shopt": frozenset({"-s", "-o"}),
+    "jobs": frozenset({"-x"}),
+}
+_ODD_OPTIONS = frozenset({"keyword", "history", "histexpand", "emacs", "vi", "posix"})
+_PRIVILEGED = frozenset({"sudo", "su", "doas", "pkexec", "runuser", "run0", "gosu"})
+
+
+def check_environment(situation: Situation) -> Objection | None:
+    """Variables that make other programs run something else."""
+    for name in list_set_names(situation.command):
+        if name is None:
+            return "ask", "only running it would tell which variable it sets"
+        if name in _RISKY_NAMES or name.startswith(_RISKY_STARTS):
+            return "ask", f"it sets {name}, which changes what other programs run"
+    return None
+
+
+def check_shell_setup(situation: Situation) -> Objection | None:
+    """What makes the shell itself read or find commands in another way."""
+    command = situation.command
+    flags = _SETUP_FLAGS.get(command.name or "")
+    if flags is not None and (not flags or command.flags & flags):
+        return "ask", f"{command.name} changes which command a name stands for"
+    if command.name in DECLARING and command.flags & {"-n", "-i"} and _gives_attribute(command):
+        return "ask", "it declares a name whose assignments mean something else"
+    if command.name == "set" and _sets_odd_option(command):
+        return "ask", "it changes how the shell reads its commands"
+    return None
+
+
+def _gives_attribute(command: Command) -> bool:
+    """`unset -n` and `export -n` take away instead."""
+    return command.name not in {"unset", "export"}
+
+
+def _sets_odd_option(command: Command) -> bool:
+    values = {word.value for word in command.words}
+    return bool(command.flags & {"-k", "-H", "-B"} or values & _ODD_OPTIONS)
+
+
+def check_privileges(situation: Situation) -> Objection | None:
+    """`sudo` and its like."""
+    if situation.command.name in _PRIVILEGED:
+        return "ask", f"{situation.command.name} runs it with the rights of another user"
+    return None
+
+
+def check_unknown_program(situation: Situation) -> Objection | None:
+    """`$x -rf /`."""
+    if situation.command.program is None:
+        return "ask", "only running it would tell which program it is"
+    return None
+
+
+_CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
+    "recursive-delete": check_deletion,
+    "recursive-rights": check_rights,
+    "device-write": check_device_write,
+    "downloaded-code": check_downloaded_code,
+    "fork-bomb": check_fork_bomb,
+    "protected-write": check_protected_write,
+    "unknown-write": check_unknown_write,
+    "opaque-code": check_opaque_code,
+    "hidden-substitution": check_hidden_substitution,
+    "written-then-run": check_written_then_run,
+    "sourced-file": check_sourced_file,
+    "environment": check_environment,
+    "shell-setup": check_shell_setup,
+    "privileges": check_privileges,
+    "unknown-program": check_unknown_program,
+    "git-discard": check_discarding,
+}
+
+RULES: frozenset[str] = frozenset({*_CHECKS, *(entry.rule for entry in LISTED)})
+"""The names of all built-in rules."""
+
+
+def find_dangers(
+    script: Script, workspace: Workspace, listed: tuple[ListedCommand, ...], off: frozenset[str]
+) -> Iterator[tuple[Command, Finding]]:
+    """All that speaks against the commands of a script, in their order."""
+    for situation in list_situations(script, workspace):
+        command = situation.command
+        for rule, check in _CHECKS.items():
+            if rule not in off and (found := check(situation)):
+                yield command, Finding(found[0], rule, found[1], command.text)
+        for entry in listed:
+            if entry.rule not in off and entry.pattern.matches(command):
+                yield command, Finding(entry.action, entry.rule, entry.reason, command.text)

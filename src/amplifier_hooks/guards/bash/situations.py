@@ -1,0 +1,210 @@
+"""A command with its surroundings: where its script goes, and which files it names to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from amplifier_hooks.guards.bash.commands import Command, find_values
+from amplifier_hooks.guards.bash.script import Script
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.workspace import Directories, Reach, Workspace, list_directories
+
+DOWNLOADERS = split_names("curl wget fetch aria2c axel http https xh lynx nc ncat socat")
+_WRITE_TO_LAST = split_names("cp ln install rsync scp")
+_COPIERS = _WRITE_TO_LAST | {"mv"}
+_WRITE_TO_ALL = split_names(
+    "tee truncate mv shred rm unlink rmdir sponge touch mkdir mkfifo mknod ex ed gzip gunzip bzip2 "
+    "bunzip2 xz unxz zstd zip patch"
+)
+_TARGET_OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "curl": (
+        ("-o", "--output"),
+        ("--", "--output-dir"),
+        ("-D", "--dump-header"),
+        ("-c", "--cookie-jar"),
+        ("--", "--trace-ascii"),
+        ("--", "--trace"),
+        ("--", "--stderr"),
+        ("--", "--libcurl"),
+        ("--", "--etag-save"),
+    ),
+    "wget": (
+        ("-O", "--output-document"),
+        ("-P", "--directory-prefix"),
+        ("-o", "--output-file"),
+        ("-a", "--append-output"),
+        ("--", "--save-cookies"),
+    ),
+    "aria2c": (("-d", "--dir"), ("-o", "--out")),
+    "tar": (("-C", "--directory"), ("-f", "--file")),
+    "bsdtar": (("-C", "--directory"), ("-f", "--file")),
+    "sort": (("-o", "--output"),),
+    "shuf": (("-o", "--output"),),
+    "unzip": (("-d", "--"),),
+    "patch": (("-o", "--output"), ("-d", "--directory"), ("-r", "--reject-file")),
+    "cp": (("-t", "--target-directory"),),
+    "mv": (("-t", "--target-directory"),),
+    "ln": (("-t", "--target-directory"),),
+    "install": (("-t", "--target-directory"),),
+    "rsync": (("--", "--log-file"), ("--", "--backup-dir"), ("--", "--write-batch")),
+    "git": (("-C", "--"), ("--", "--git-dir"), ("--", "--work-tree"), ("-o", "--output")),
+    "tree": (("-o", "--"),),
+    "cpio": (("-D", "--directory"), ("-O", "--file")),
+    "7z": (("-o", "--"),),
+    "gcc": (("-o", "--output"),),
+    "cc": (("-o", "--output"),),
+    "openssl": (("--", "--out"),),
+    "strace": (("-o", "--output"),),
+    "time": (("-o", "--output"),),
+    "script": (("-O", "--log-out"), ("-B", "--log-io"), ("-I", "--log-in")),
+}
+_FIND_TARGETS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
+
+
+def list_written(command: Command) -> Iterator[Word]:
+    """Every word of the command that names something it writes to, or a file it reads from."""
+    yield from (one.target for one in command.redirects if not one.names_stream)
+    yield from _list_named(command)
+
+
+def list_outputs(script: Script) -> Iterator[str]:
+    """The names of the files that a script writes or fetches."""
+    for command in script.commands:
+        words = [one.target for one in command.redirects if one.writes]
+        words += [*_list_named(command), *_list_fetched(command)]
+        yield from filter(None, (word.value for word in words))
+        if command.name in DOWNLOADERS:
+            yield from filter(None, map(_name_download, command.arguments))
+
+
+def _list_fetched(command: Command) -> tuple[Word, ...]:
+    """What is fetched or copied may keep its name."""
+    return command.arguments if command.name in DOWNLOADERS | _COPIERS else ()
+
+
+def _list_named(command: Command) -> Iterator[Word]:
+    yield from _list_operands(command)
+    for short, long in _TARGET_OPTIONS.get(command.name or "", ()):
+        yield from find_values(command.words, short, long)
+
+
+def _list_operands(command: Command) -> Iterator[Word]:
+    if command.name in _WRITE_TO_ALL or _edits_in_place(command):
+        yield from command.operands
+    elif command.name in _WRITE_TO_LAST:
+        yield from command.operands[-1:]
+    elif command.name in {"uniq", "xxd"}:
+        yield from command.operands[1:2]
+    elif command.name == "dd":
+        yield from _list_dd_outputs(command)
+    elif command.name in {"find", "gfind"}:
+        pairs = zip(command.words, command.words[1:], strict=False)
+        yield from (word for before, word in pairs if before.value in _FIND_TARGETS)
+
+
+def _edits_in_place(command: Command) -> bool:
+    flags = command.flags
+    if command.name in {"perl", "ruby"}:
+        return "-i" in flags
+    return command.name in {"sed", "gsed", "yq"} and any(
+        flag.startswith(("-i", "--in-p")) for flag in flags
+    )
+
+
+def _list_dd_outputs(command: Command) -> Iterator[Word]:
+    for word in command.words:
+        if word.value and word.value.startswith("of="):
+            yield create_literal(word.value.removeprefix("of="))
+
+
+def _name_download(word: Word) -> str | None:
+    """The file that `curl -O` and `wget` make of an address: what stands last in its path."""
+    path = urlsplit_safely(word.value or "")
+    return unquote(path).rstrip("/").rpartition("/")[2] or None
+
+
+def urlsplit_safely(address: str) -> str:
+    """The path of an address; of what is no address, everything."""
+    try:
+        return urlsplit(address).path
+    except ValueError:
+        return address
+
+
+Action = Literal["ask", "deny"]
+"""What a guard should do about a finding."""
+
+Objection = tuple[Action, str]
+"""What to do and why: the answer of one check."""
+
+MOST_WORDS = 200
+"""A command of more words is not looked at word by word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What speaks against a command."""
+
+    action: Action
+    rule: str
+    reason: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A command with its surroundings: where its script goes, and what it writes."""
+
+    command: Command
+    script: Script
+    workspace: Workspace
+    directories: Directories
+    outputs: frozenset[str] = frozenset()
+    found: dict[Word, set[Path]] = field(default_factory=dict)
+    rated: dict[Word, Reach] = field(default_factory=dict)
+    """What was found before, for all commands of the script."""
+
+    def rate(self, words: tuple[Word, ...]) -> tuple[Reach, Word] | None:
+        """The worst place among the words, and the word that names it."""
+        if len(words) > MOST_WORDS:
+            return Reach.UNKNOWN, words[0]
+        rated = [(self.rate_word(word), word) for word in words]
+        return max(rated, key=lambda pair: pair[0], default=None)
+
+    def rate_word(self, word: Word) -> Reach:
+        """The worst place that the word may name."""
+        if word not in self.rated:
+            reach = self.workspace.rate(word, self.directories.known)
+            self.rated[word] = max(reach, Reach.UNKNOWN) if self.is_adrift(word) else reach
+        return self.rated[word]
+
+    def find_paths(self, word: Word) -> set[Path]:
+        """Every path that the word may name, from each directory that the script may be in."""
+        if word not in self.found:
+            paths = (self.workspace.find_path(word, start) for start in self.directories.known)
+            self.found[word] = {path for path in paths if path is not None}
+        return self.found[word]
+
+    def is_adrift(self, word: Word) -> bool:
+        """Whether it is relative to a directory that only running the script would tell."""
+        absolute = word.tilde or (word.value or "").startswith("/")
+        return not self.directories.complete and not absolute
+
+
+def list_situations(script: Script, workspace: Workspace) -> Iterator[Situation]:
+    """Every command of a script in its surroundings."""
+    directories = list_directories(script.commands, workspace)
+    outputs = frozenset(map(strip_directory, list_outputs(script)))
+    found: dict[Word, set[Path]] = {}
+    rated: dict[Word, Reach] = {}
+    for command in script.commands:
+        yield Situation(command, script, workspace, directories, outputs, found, rated)
+
+
+def strip_directory(path: str) -> str:
+    """The name of a file: a `cd` before it may change what its directory is called."""
+    return path.rstrip("/").rpartition("/")[2]

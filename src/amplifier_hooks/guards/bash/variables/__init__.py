@@ -1,1 +1,0 @@
-"""Variables: which commands set them, and what evaluates their text."""

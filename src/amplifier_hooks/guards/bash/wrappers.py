@@ -1,0 +1,360 @@
+"""Commands that run another command or text: `sudo ls`, `nice make`, `su -c TEXT`, `uv run x`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import dropwhile
+
+from amplifier_hooks.guards.bash.commands import (
+    Command,
+    Options,
+    Reading,
+    name_program,
+    read_options,
+)
+from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+
+
+def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
+    """The script inside a word, parsed once more; nothing when there is no word."""
+    if word is None:
+        return Script(())
+    if word.value is None or word.glob:
+        return Script(
+            (), (f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal",)
+        )
+    script = parse_script(word.value, owner)
+    wrapper = command.name or "?"
+    commands = tuple(found.run_by(*command.via, wrapper) for found in script.commands)
+    return replace(script, commands=commands)
+
+
+def parse_joined(command: Command, words: Iterable[Word], owner: str) -> Script:
+    """`eval a b` and its like: the words with blanks between them are a script."""
+    parts = list(words)
+    if not parts:
+        return Script(())
+    raw = " ".join(word.raw for word in parts)
+    values = [word.value for word in parts if word.value is not None and not word.glob]
+    whole = len(values) == len(parts)
+    return parse_inner(command, Word(raw, " ".join(values) if whole else None), owner)
+
+
+def add_doubt(script: Script, command: Command, reading: Reading) -> Script:
+    """The script, and in doubt if the options of the command that runs it are."""
+    if reading.doubt is None:
+        return script
+    doubt = f"what {command.name} runs is not certain: {reading.doubt}"
+    return replace(script, unclear=(*script.unclear, doubt))
+
+
+def _shorten(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """How a prefix is written: its options, then so many words, then the command."""
+
+    options: Options
+    positional: int = 0
+
+
+def _prefix(plain: str = "", valued: str = "", optional: str = "", positional: int = 0) -> _Prefix:
+    return _Prefix(Options.read(plain, valued, optional), positional)
+
+
+_TIMEOUT = _prefix(
+    "vfp --preserve-status --foreground --verbose", "ks --signal --kill-after", "", 1
+)
+_TRACER = _prefix("cCdfFhiknqrtTvVwxyYzZDSbL --decode-fds", "aAbeEIoOpPsuUXln")
+_PREFIXES = {
+    "sudo": _prefix(
+        "AbBEHKknPSvN --askpass --background --preserve-env --set-home --non-interactive --stdin "
+        "--validate --remove-timestamp --reset-timestamp",
+        "aCcDghpRrTtUu --user --group --host --prompt --close-from --role --type --chdir --chroot "
+        "--command-timeout --other-user --login-class",
+    ),
+    "doas": _prefix("Ln", "aCu"),
+    "timeout": _TIMEOUT,
+    "gtimeout": _TIMEOUT,
+    "nice": _prefix("0123456789", "n --adjustment"),
+    "ionice": _prefix("t --ignore", "cn --class --classdata"),
+    "nohup": _prefix(),
+    "setsid": _prefix("cfw --ctty --fork --wait"),
+    "stdbuf": _prefix("", "ioe --input --output --error"),
+    "time": _prefix("apqv --append --portability --quiet --verbose", "fo --format --output"),
+    "command": _prefix("pvV"),
+    "builtin": _prefix(),
+    "exec": _prefix("cl", "a"),
+    "coproc": _prefix(),
+    "chroot": _prefix("--skip-chdir", "--userspec --groups", "", 1),
+    "taskset": _prefix("ac --all-tasks --cpu-list", "", "", 1),
+    "chrt": _prefix("abdfiorRv", "TPD", "", 1),
+    "strace": _TRACER,
+    "ltrace": _TRACER,
+    "unshare": _prefix(
+        "imnpuUCTfrc --fork --map-root-user --map-current-user --keep-caps",
+        "RwSG --root --wd --setuid --setgid",
+        "--mount --uts --ipc --net --pid --user --cgroup --time --mount-proc",
+    ),
+    "busybox": _prefix(),
+    "toybox": _prefix(),
+    "caffeinate": _prefix("dimsu", "tw"),
+    "unbuffer": _prefix("p"),
+    "proot": _prefix("0", "rbwkq"),
+    "fakeroot": _prefix("u", "lsib"),
+    "setarch": _prefix("vhBFILRSTXZ3", "", "", 1),
+    "chronic": _prefix("ev"),
+    "rlwrap": _prefix("aAciImnNrRtuUvwWzX", "bCDefgHlopPqsS"),
+    "catchsegv": _prefix(),
+    "pkexec": _prefix("--disable-internal-agent --keep-cwd", "u --user"),
+}
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,-]+")
+_BEFORE_ASSIGNMENTS = frozenset({"sudo", "doas", "time", "coproc"})
+_SHELL_STARTERS = frozenset({"sudo", "doas", "chroot", "unshare", "fakeroot", "proot", "pkexec"})
+
+PREFIXES: frozenset[str] = frozenset(_PREFIXES)
+"""The names of all of them."""
+
+
+def unwrap_prefix(command: Command, owner: str) -> Script:
+    """The command behind the prefix."""
+    prefix = _PREFIXES[command.name or ""]
+    reading = read_options(command.words, prefix.options)
+    if command.name == "command" and reading.has("v", "V"):
+        return Script(())
+    rest = list(reading.rest)
+    if command.name in _BEFORE_ASSIGNMENTS:
+        return open_assigned(command, reading)
+    return open_rest(command, reading, rest[: prefix.positional], rest[prefix.positional :])
+
+
+def open_assigned(command: Command, reading: Reading) -> Script:
+    """The command behind `NAME=value`; `time NAME=value` alone sets the variable."""
+    rest = list(dropwhile(_is_assignment, reading.rest))
+    names = tuple(_split_name(word) for word in reading.rest[: len(reading.rest) - len(rest)])
+    script = open_rest(command, reading, [], rest)
+    if not script.commands and names:
+        return replace(script, commands=(replace(command, program=":", words=(), assigns=names),))
+    return replace(script, commands=tuple(replace(c, assigns=names) for c in script.commands))
+
+
+def open_rest(command: Command, reading: Reading, before: list[Word], rest: list[Word]) -> Script:
+    """The command that the words behind the options are, with what is not certain about them."""
+    doubt = reading.doubt or next(
+        (f"{word.raw} may be several words" for word in before if not word.fixed), None
+    )
+    unclear: tuple[str, ...] = ()
+    if doubt is not None:
+        unclear += (f"what {command.name} runs is not certain: {doubt}",)
+    if not rest:
+        if command.name in _SHELL_STARTERS:
+            unclear += (f"{command.name} starts a shell, whose input is not in sight",)
+        return Script((), unclear)
+    return Script((create_inner(command, rest),), unclear)
+
+
+def unwrap_env(command: Command, owner: str) -> Script:
+    """`env -S TEXT` splits its text into words; otherwise it is a plain prefix."""
+    reading = read_options(command.words, _ENV)
+    if reading.rest and reading.rest[0].value == "-":  # an old way to write `-i`
+        reading = replace(reading, rest=reading.rest[1:])
+    text = reading.find("S", "split-string")
+    if text is not None:
+        return _unwrap_split(command, reading, text, owner)
+    return open_assigned(command, reading)
+
+
+_ENV = Options.read(
+    "i0v --ignore-environment --null --debug --list-signal-handling",
+    "uCaS --unset --chdir --argv0 --split-string",
+    "--block-signal --default-signal --ignore-signal",
+)
+
+
+def _unwrap_split(command: Command, reading: Reading, text: Word, owner: str) -> Script:
+    """Only blanks between plain words mean the same to env as to anybody else."""
+    parts = (text.value or "").split()
+    plain = all(_PLAIN.fullmatch(part) for part in parts)
+    words = [*(Word(part, part) for part in parts), *reading.rest]
+    inner = unwrap_env(replace(command, words=tuple(words)), owner) if words else Script(())
+    if plain and parts and text.fixed and reading.doubt is None:
+        return inner
+    doubt = reading.doubt or f"env splits {text.raw} by rules of its own"
+    return replace(inner, unclear=(*inner.unclear, doubt))
+
+
+def create_inner(command: Command, words: list[Word]) -> Command:
+    """The command that these words of another one are, with its pipes and redirections."""
+    return replace(
+        command,
+        program=name_program(words[0]),
+        words=tuple(words[1:]),
+        text=" ".join(word.raw for word in words),
+        assigns=(),
+        via=(*command.via, command.name or "?"),
+    )
+
+
+def _is_assignment(word: Word) -> bool:
+    """`$x=1` may be anything; `A=$x` is one, as long as it is a single word."""
+    name = _split_name(word)
+    return name.isidentifier() and "=" in word.raw and word.single
+
+
+def _split_name(word: Word) -> str:
+    return (word.raw if word.value is None else word.value).partition("=")[0].removeprefix('"')
+
+
+_CONTAINERS = frozenset({"docker", "podman", "kubectl"})
+RUNNERS = split_names("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm") | _CONTAINERS
+_SSH = Options.read("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOoPpQRSWw")
+
+
+def unwrap_eval(command: Command, owner: str) -> Script:
+    """`eval a b` runs its words as one script."""
+    words = command.words
+    return parse_joined(command, words[words[:1] == (create_literal("--"),) :], owner)
+
+
+def unwrap_trap(command: Command, owner: str) -> Script:
+    """`trap TEXT EXIT` runs the text later; `trap - EXIT` forgets it."""
+    reading = read_options(command.words, Options.read("lpP"))
+    if reading.given or not reading.rest or reading.rest[0].value == "-":
+        return add_doubt(Script(()), command, reading)
+    return add_doubt(parse_inner(command, reading.rest[0], owner), command, reading)
+
+
+def unwrap_remote(command: Command, owner: str) -> Script:
+    """`ssh host a b` joins its words for the shell over there."""
+    reading = read_options(command.words, _SSH)
+    after = read_options(reading.rest[1:], _SSH)  # options may stand behind the host, too
+    return add_doubt(parse_joined(command, after.rest, owner), command, reading)
+
+
+def unwrap_runner(command: Command, owner: str) -> Script:
+    """`poetry run x`, `docker exec box x`."""
+    words = list(command.words)
+    at = next((n for n, word in enumerate(words) if word.value in {"run", "exec"}), None)
+    if at is None:
+        return Script(())
+    rest = [word for word in words[at + 1 :] if word.value != "--"]
+    while rest and rest[0].is_flag:
+        rest.pop(0)
+    if command.name in _CONTAINERS:
+        rest = rest[1:]  # the container's or image's name
+    return Script((create_inner(command, rest),)) if rest else Script(())
+
+
+def unwrap_git_program(command: Command, owner: str) -> Script:
+    """`/usr/lib/git-core/git-push -f` is `git push -f`."""
+    subcommand = (command.name or "").removeprefix("git-")
+    words = [create_literal("git"), create_literal(subcommand), *command.words]
+    return Script((create_inner(command, words),))
+
+
+def unwrap_debugger(command: Command, owner: str) -> Script:
+    """`gdb --args a b` runs `a b`."""
+    at = next((n for n, w in enumerate(command.words) if w.value in {"--args", "-args"}), None)
+    rest = () if at is None else command.words[at + 1 :]
+    return Script((create_inner(command, list(rest)),)) if rest else Script(())
+
+
+def unwrap_parallel(command: Command, owner: str) -> Script:
+    """What `parallel` runs is only known when it runs."""
+    return Script((), ("what parallel runs is put together from its input",))
+
+
+def unwrap_alias(command: Command, owner: str) -> Script:
+    """`alias x=TEXT`: the text is judged where it is given, not where x is used."""
+    return join_scripts(
+        parse_inner(command, create_literal(word.value.partition("=")[2]), owner)
+        for word in command.arguments
+        if word.value and "=" in word.value
+    )
+
+
+_SU = Options.read(
+    "flmpPT --fast --login --preserve-environment --pty --no-pty",
+    "cgGsuw --command --session-command --shell --user --group --supp-group "
+    "--whitelist-environment",
+    permutes=True,
+)
+_SCRIPT = Options.read(
+    "aefqr --append --return --flush --force --quiet",
+    "cBEIOomT --command --log-io --echo --log-in --log-out --output-limit --logging-format "
+    "--log-timing",
+    "t --timing",
+    permutes=True,
+)
+_FLOCK = Options.read(
+    "senouxF --shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose",
+    "wEc --timeout --wait --conflict-exit-code --command",
+)
+_WATCH = Options.read(
+    "bcegptwxCrf --beep --color --no-color --errexit --chgexit --no-title --precise --no-wrap "
+    "--exec --no-rerun",
+    "nqs --interval --equexit --shotsdir",
+    "d --differences",
+)
+_CALLBACK = Options.read("abcdefgjksuvptDEI", "dnOsuCcoAGWFPSX", permutes=True)
+
+
+def unwrap_su(command: Command, owner: str) -> Script:
+    """`su -c TEXT` runs the text as somebody else; `runuser -u me ls` a command."""
+    reading = read_options(command.words, _SU)
+    if command.name == "runuser" and reading.has("u", "user"):
+        reading = read_options(command.words, replace(_SU, permutes=False))
+        return open_rest(command, reading, [], list(reading.rest))
+    return _unwrap_text(command, reading, owner, "c", "command", "session-command")
+
+
+def unwrap_script(command: Command, owner: str) -> Script:
+    """`script -c TEXT FILE` runs the text and keeps what it prints."""
+    return _unwrap_text(command, read_options(command.words, _SCRIPT), owner, "c", "command")
+
+
+def unwrap_flock(command: Command, owner: str) -> Script:
+    """`flock FILE -c TEXT` hands its text to a shell; `flock FILE ls` runs a command."""
+    reading = read_options(command.words, _FLOCK)
+    text = reading.find("c", "command")
+    rest = list(reading.rest)
+    if text is None and len(rest) > 2 and rest[1].value in {"-c", "--command"}:
+        text = rest[2]
+    if text is not None:
+        return add_doubt(parse_inner(command, text, owner), command, reading)
+    return open_rest(command, reading, rest[:1], rest[1:])
+
+
+def unwrap_watch(command: Command, owner: str) -> Script:
+    """`watch a b` hands its words to a shell, `watch -x a b` runs them."""
+    reading = read_options(command.words, _WATCH)
+    if reading.has("x", "exec"):
+        return open_rest(command, reading, [], list(reading.rest))
+    return add_doubt(parse_joined(command, reading.rest, owner), command, reading)
+
+
+def unwrap_entr(command: Command, owner: str) -> Script:
+    """`entr a b` runs its words, `entr -s TEXT` hands the text to a shell."""
+    reading = read_options(command.words, Options.read("acdnprsxz"))
+    if reading.has("s"):
+        return add_doubt(parse_joined(command, reading.rest[:1], owner), command, reading)
+    return open_rest(command, reading, [], list(reading.rest))
+
+
+def unwrap_callback(command: Command, owner: str) -> Script:
+    """`mapfile -C TEXT` and `complete -C TEXT` run the text."""
+    reading = read_options(command.words, _CALLBACK)
+    return add_doubt(parse_inner(command, reading.find("C"), owner), command, reading)
+
+
+def _unwrap_text(command: Command, reading: Reading, owner: str, *names: str) -> Script:
+    text: Word | None = reading.find(*names)
+    if text is None:
+        unseen = f"{command.name} starts a shell, whose input is not in sight"
+        return Script((), (unseen,))
+    return add_doubt(parse_inner(command, text, owner), command, reading)
