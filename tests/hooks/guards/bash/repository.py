@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 from amplifier_hooks.guards.bash import list_all_commands, look_up_writes
-from amplifier_hooks.guards.bash.implied_writes import Lookup
+from amplifier_hooks.guards.bash.file_lookup import Lookup
 
 SETTINGS = ".claude/settings.json"
 _ENVIRONMENT = {
