@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     )
     from amplifier_hooks.agent.session.assembled import AssembledSession
     from amplifier_hooks.agent.session.assembly import open_session
-    from amplifier_hooks.agent.session.resuming.unknown_outcomes import (
+    from amplifier_hooks.agent.session.open_calls import (
         UnknownOutcome,
         unknown_outcomes,
     )
-    from amplifier_hooks.agent.session.store import SavedSession, SessionInfo, SessionStore
+    from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
 
 __all__ = [
     "AssembledSession",
@@ -55,8 +55,8 @@ _HOMES = {
     ),
     "agent.session.assembled": ("AssembledSession",),
     "agent.session.assembly": ("open_session",),
-    "agent.session.store": ("SavedSession", "SessionInfo", "SessionStore"),
-    "agent.session.resuming.unknown_outcomes": ("UnknownOutcome", "unknown_outcomes"),
+    "agent.session.saved_sessions": ("SavedSession", "SessionInfo", "SessionStore"),
+    "agent.session.open_calls": ("UnknownOutcome", "unknown_outcomes"),
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import pytest_plugin, testing
-from amplifier_hooks.agent.bundles.rule import get_schema
+from amplifier_hooks.agent.bundles.schema import get_schema
 from amplifier_hooks.insight.cases import schema
 from amplifier_hooks.insight.cases.case import TEXTS
 from amplifier_hooks.insight.cases.case_run import run_case

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_hooks.agent.providers.script import read_script
+from amplifier_hooks.agent.providers.scripted import read_script
 from amplifier_hooks.approvals.rules import RulesApproval
 from amplifier_hooks.guards.rules.config import Config, read_rules
 from amplifier_hooks.insight.cases.reading import read_cases

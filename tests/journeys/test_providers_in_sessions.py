@@ -19,7 +19,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_hooks.agent.model_server import ModelServer
-from amplifier_hooks.agent.session.resuming.unknown_outcomes import complete_state
+from amplifier_hooks.agent.session.open_calls import complete_state
 from tests.support.hooks import injects
 from tests.support.models import PROTOCOLS, Protocol
 from tests.support.sessions import SessionHarness

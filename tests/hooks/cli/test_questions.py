@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import amplifier_hooks
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.guards.backup import locate_store
 from amplifier_hooks.guards.backup.store import save
 from amplifier_hooks.guards.mcp.known_tools import KnownTools

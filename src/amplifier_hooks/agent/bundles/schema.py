@@ -2,31 +2,242 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from amplifier_core.mount_plan import LISTS, WAYS
-from amplifier_hooks.agent.bundles.container_rules import (
-    either,
-    listing,
-    mapping,
-    optional,
-    several,
-    table,
-)
+from amplifier_core.utils.suggest import find_closest, suggest
 from amplifier_hooks.agent.bundles.merge import identify
-from amplifier_hooks.agent.bundles.rule import Rule
-from amplifier_hooks.agent.bundles.value_rules import (
-    any_text,
-    anything,
-    boolean,
-    choice,
-    integer,
-    private_address,
-    seconds,
-    switch,
-    text,
-)
+from amplifier_hooks.machine.http import check_private_url
 from amplifier_hooks.yaml_files.node import Node, Problem
+
+Rule = Callable[[Node, str], Iterator[Problem]]
+Schema = dict[str, Any]
+
+SUBSTITUTION: Schema = {"$ref": "#/$defs/substitution"}
+
+
+def add_schema(rule: Rule, schema: Schema) -> Rule:
+    """The same rule, which knows its schema."""
+    rule.json_schema = schema  # type: ignore[attr-defined]
+    return rule
+
+
+def get_schema(rule: Rule) -> Schema:
+    """The schema of a rule; one that has none takes any value."""
+    schema: Schema = getattr(rule, "json_schema", {})
+    return schema
+
+
+def allow_substitution(schema: Schema) -> Schema:
+    """A schema that also takes what will be replaced before the bundle is read."""
+    return {"anyOf": [schema, SUBSTITUTION]}
+
+
+def refuse_kind(node: Node, key: str, expected: str) -> Problem:
+    """The problem of a value of the wrong kind."""
+    value = node.value
+    text = "" if isinstance(value, dict | tuple) or value is None else f" {value!r}"
+    return Problem(node.place, key, f"must be {expected}, got {node.kind}{text}")
+
+
+def anything(node: Node, key: str) -> Iterator[Problem]:
+    """Any value: the module itself checks it."""
+    return iter(())
+
+
+def text(node: Node, key: str) -> Iterator[Problem]:
+    """A text that is not empty."""
+    if not isinstance(node.value, str):
+        yield refuse_kind(node, key, "a text")
+    elif not node.value.strip():
+        yield Problem(node.place, key, "must not be empty")
+
+
+def any_text(node: Node, key: str) -> Iterator[Problem]:
+    """A text, which may be empty."""
+    if not isinstance(node.value, str):
+        yield refuse_kind(node, key, "a text")
+
+
+def private_address(node: Node, key: str) -> Iterator[Problem]:
+    """The address of a server on this machine, or of one that is reached through TLS."""
+    found = list(text(node, key))
+    yield from found
+    if not found:
+        try:
+            check_private_url(str(node.value))
+        except ValueError as wrong:
+            yield Problem(node.place, key, f"{wrong}, such as http://127.0.0.1:8411")
+
+
+def boolean(node: Node, key: str) -> Iterator[Problem]:
+    """True or false."""
+    if not isinstance(node.value, bool):
+        yield refuse_kind(node, key, "true or false")
+
+
+def switch(node: Node, key: str) -> Iterator[Problem]:
+    """True, false, or nothing, as `${NAME:+true}` leaves behind."""
+    if node.value is not None:
+        yield from boolean(node, key)
+
+
+def integer(least: int | None = None) -> Rule:
+    """A whole number, perhaps with a minimum."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, int) or isinstance(node.value, bool):
+            yield refuse_kind(node, key, "a whole number")
+        elif least is not None and node.value < least:
+            yield Problem(node.place, key, f"must be at least {least}, got {node.value}")
+
+    minimum = {} if least is None else {"minimum": least}
+    return add_schema(check, allow_substitution({"type": "integer", **minimum}))
+
+
+def seconds(node: Node, key: str) -> Iterator[Problem]:
+    """A time span: positive and finite."""
+    value = node.value
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        yield refuse_kind(node, key, "a number of seconds")
+    elif not (math.isfinite(value) and value > 0):
+        yield Problem(node.place, key, f"must be positive and finite, got {value}")
+
+
+def choice(*options: str) -> Rule:
+    """One of a few words."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, str):
+            yield refuse_kind(node, key, f"one of {', '.join(options)}")
+        elif node.value not in options:
+            hint = suggest(node.value, options)
+            yield Problem(node.place, key, f"unknown value {node.value!r}; {hint}")
+
+    return add_schema(check, allow_substitution({"enum": list(options)}))
+
+
+add_schema(text, {"type": "string", "pattern": r"\S"})
+add_schema(any_text, {"type": "string"})
+add_schema(private_address, allow_substitution({"type": "string", "pattern": r"^https?://"}))
+add_schema(boolean, allow_substitution({"type": "boolean"}))
+add_schema(switch, allow_substitution({"type": ["boolean", "null"]}))
+add_schema(seconds, allow_substitution({"type": "number", "exclusiveMinimum": 0}))
+
+
+def optional(rule: Rule) -> Rule:
+    """A value that keeps a rule, or nothing (`null`), which means without limit."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if node.value is not None:
+            yield from rule(node, key)
+
+    return add_schema(check, {"anyOf": [get_schema(rule), {"type": "null"}]})
+
+
+def either(first: Rule, second: Rule, expected: str) -> Rule:
+    """A value that keeps one rule or the other."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if any(first(node, key)) and any(second(node, key)):
+            yield refuse_kind(node, key, expected)
+
+    return add_schema(check, {"anyOf": [get_schema(first), get_schema(second)]})
+
+
+def listing(rule: Rule) -> Rule:
+    """A list whose elements all keep a rule."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, tuple):
+            yield refuse_kind(node, key, "a list")
+        for at, item in enumerate(node.items()):
+            yield from _apply(rule, item, f"{key}[{at}]")
+
+    return add_schema(check, {"type": "array", "items": get_schema(rule)})
+
+
+def several(rule: Rule) -> Rule:
+    """A list with at least one element, whose elements all keep a rule."""
+    listed = listing(rule)
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        yield from listed(node, key)
+        if node.value == ():
+            yield Problem(node.place, key, "must not be empty")
+
+    return add_schema(check, {**get_schema(listed), "minItems": 1})
+
+
+def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str = "") -> Rule:
+    """A mapping with known keys; keys that start with `prefix` are for the author's own use."""
+    needed = tuple(required)
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, dict):
+            yield refuse_kind(node, key, "a mapping")
+            return
+        unknown = [name for name in node.value if not _is_expected(name, keys, prefix)]
+        for name, child in node.value.items():
+            if name in keys:
+                yield from _apply(keys[name], child, _join(key, name))
+            elif name in unknown:
+                yield _refuse_key(child, _join(key, name), name, keys)
+        misspelt = {find_closest(name, keys) for name in unknown}
+        yield from _find_missing(node, key, needed, misspelt)
+
+    return add_schema(check, _make_object(keys, needed, prefix))
+
+
+def table(rule: Rule) -> Rule:
+    """A mapping with free keys whose values all keep a rule."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, dict):
+            yield refuse_kind(node, key, "a mapping")
+        for name, child in node.mapping().items():
+            yield from _apply(rule, child, _join(key, name))
+
+    return add_schema(check, {"type": "object", "additionalProperties": get_schema(rule)})
+
+
+def _make_object(keys: Mapping[str, Rule], needed: Iterable[str], prefix: str) -> Schema:
+    own: Schema = {"patternProperties": {f"^{prefix}": {}}} if prefix else {}
+    properties = {name: get_schema(rule) for name, rule in keys.items()}
+    required = {"required": list(needed)} if needed else {}
+    return {"type": "object", "properties": properties, **required, **own} | {
+        "additionalProperties": False
+    }
+
+
+def _apply(rule: Rule, node: Node, key: str) -> Iterator[Problem]:
+    """Apply the rule to a value; a problem in its place is reported after merging."""
+    if not isinstance(node.value, Problem):
+        yield from rule(node, key)
+
+
+def _is_expected(name: str, keys: Mapping[str, Rule], prefix: str) -> bool:
+    return name in keys or bool(prefix and name.startswith(prefix))
+
+
+def _refuse_key(child: Node, path: str, name: str, keys: Mapping[str, Rule]) -> Problem:
+    return Problem(child.place, path, f"unknown key {name!r}; {suggest(name, keys)}")
+
+
+def _find_missing(
+    node: Node, key: str, needed: Iterable[str], misspelt: set[str | None]
+) -> Iterator[Problem]:
+    for name in needed:
+        # A misspelt key is reported already, and the right one is missing because of it.
+        if name not in node.mapping() and name not in misspelt:
+            yield Problem(node.place, _join(key, name), f"is missing; {key or 'the file'} needs it")
+
+
+def _join(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
 
 _ENTRY: dict[str, Rule] = {
     "module": text,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from amplifier_audit.streams import announce, is_output_failure, print_error, run_program
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.agent.model_server.server import ModelServer
-from amplifier_hooks.agent.providers.script import read_script
+from amplifier_hooks.agent.providers.scripted import read_script
 
 
 def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:

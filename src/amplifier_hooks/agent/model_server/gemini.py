@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator
 
 from amplifier_core.message_models import Usage
-from amplifier_hooks.agent.model_server.body import (
+from amplifier_hooks.agent.model_server.exchange import (
+    Exchange,
     Object,
+    format_event,
     read_object,
     read_objects,
     read_text,
     read_text_since,
 )
-from amplifier_hooks.agent.model_server.exchange import Exchange
-from amplifier_hooks.agent.model_server.sse import format_event
-from amplifier_hooks.agent.providers.script import Failure, ScriptedCall, split_words
+from amplifier_hooks.agent.providers.scripted import Failure, ScriptedCall, split_words
 
 PATH = "/v1beta/models/MODEL:streamGenerateContent"
 

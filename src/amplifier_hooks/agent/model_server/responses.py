@@ -7,17 +7,18 @@ from itertools import count
 from typing import Any
 
 from amplifier_core.message_models import Usage
-from amplifier_hooks.agent.model_server.body import (
+from amplifier_hooks.agent.model_server.chat import write_error
+from amplifier_hooks.agent.model_server.exchange import (
+    Exchange,
     Object,
+    format_event,
     read_objects,
     read_text,
     read_text_since,
     require_text,
+    split_arguments,
 )
-from amplifier_hooks.agent.model_server.chat import write_error
-from amplifier_hooks.agent.model_server.exchange import Exchange
-from amplifier_hooks.agent.model_server.sse import format_event, split_arguments
-from amplifier_hooks.agent.providers.script import Failure, split_words
+from amplifier_hooks.agent.providers.scripted import Failure, split_words
 
 PATH = "/v1/responses"
 

@@ -30,6 +30,7 @@ from amplifier_hooks.agent.providers.conversation import (
     Thought,
     Utterance,
     arrange,
+    build_usage,
     render_output,
 )
 from amplifier_hooks.agent.providers.failures import Origin
@@ -37,6 +38,7 @@ from amplifier_hooks.agent.providers.remote import (
     SYNONYMS,
     RemoteConfig,
     RemoteProvider,
+    ReplyBuilder,
     Vendor,
     choose_model,
     choose_output_limit,
@@ -45,8 +47,6 @@ from amplifier_hooks.agent.providers.remote import (
     follow_events,
     mount_remote,
 )
-from amplifier_hooks.agent.providers.reply import ReplyBuilder
-from amplifier_hooks.agent.providers.usage import build_usage
 from amplifier_hooks.modules.options import parse_known
 
 _DEFAULT_LIMIT = 8192  # this server refuses a request without one

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any, Literal
+from uuid import uuid4
 
 from amplifier_core.message_models import (
+    ChatResponse,
     ContentBlock,
     ImageBlock,
     Message,
@@ -23,13 +25,73 @@ from amplifier_core.message_models import (
     RedactedThinkingBlock,
     TextBlock,
     ThinkingBlock,
+    ToolCall,
     ToolCallBlock,
     ToolResultBlock,
+    Usage,
     extract_text,
 )
 from amplifier_core.utils.message_order import NO_CALL
 from amplifier_core.utils.message_order import NO_RESULT as NO_RESULT
-from amplifier_hooks.agent.providers.calls import list_stored_calls
+from amplifier_hooks.machine.text import clip_text
+
+
+def read_call(id: str | None, name: str, arguments: Any) -> ToolCall:
+    """A call, with `parse_error` instead of an exception when the arguments cannot be read."""
+    call_id = id or f"call_{uuid4().hex[:24]}"
+    try:
+        value = json.loads(arguments or "{}") if isinstance(arguments, str | None) else arguments
+    except (ValueError, RecursionError) as failure:
+        return _make_unreadable(call_id, name, arguments, failure)
+    if isinstance(value, dict):
+        return ToolCall(id=call_id, name=name, arguments=value)
+    problem = f"a JSON object is needed, not {type(value).__name__}"
+    return _make_unreadable(call_id, name, arguments, problem)
+
+
+def _make_unreadable(call_id: str, name: str, arguments: Any, problem: object) -> ToolCall:
+    shown = clip_text(str(arguments), 200)
+    sentence = f"The arguments for {name!r} cannot be read ({problem}): {shown}"
+    return ToolCall(id=call_id, name=name, arguments={}, parse_error=sentence)
+
+
+def find_calls(response: ChatResponse) -> list[ToolCall]:
+    """The tool calls of a reply, wherever it keeps them."""
+    if response.tool_calls is not None:
+        return list(response.tool_calls)
+    blocks = (block for block in response.content if isinstance(block, ToolCallBlock))
+    return [ToolCall(id=block.id, name=block.name, arguments=block.input) for block in blocks]
+
+
+def list_stored_calls(message: Message) -> list[ToolCall]:
+    """The calls that a loop stored beside the content of a reply, in whatever form it writes."""
+    stored = (message.model_extra or {}).get("tool_calls")
+    return [_read_stored(call) for call in stored] if isinstance(stored, list) else []
+
+
+def _read_stored(call: Any) -> ToolCall:
+    if isinstance(call, ToolCall):
+        return call
+    facts = call if isinstance(call, Mapping) else {}
+    if isinstance(function := facts.get("function"), Mapping):
+        facts = {**facts, **function}
+    name = facts.get("name") or facts.get("tool") or ""
+    return read_call(facts.get("id"), str(name), facts.get("arguments", facts.get("input")))
+
+
+def complete_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts with what is missing: none is zero, and the total is the sum."""
+    filled = {"input_tokens": 0, "output_tokens": 0, **counts}
+    if not filled.get("total_tokens"):
+        parts = (filled["input_tokens"], filled["output_tokens"])
+        filled["total_tokens"] = sum(part for part in parts if isinstance(part, int))
+    return filled
+
+
+def build_usage(**counts: Any) -> Usage:
+    """The usage of one call, of whatever was counted."""
+    return Usage.model_validate(complete_counts(counts))
+
 
 SystemMessages = Literal["keep", "frame"]
 Thought = ThinkingBlock | RedactedThinkingBlock | ReasoningBlock

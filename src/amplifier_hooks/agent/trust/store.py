@@ -17,10 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.agent.trust.material import Material
+from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.outline import check_outline
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.snapshot import compute_digest, digest_files, read_regular
+from amplifier_hooks.machine.snapshot import compute_digest, digest_files, normalize, read_regular
 from amplifier_hooks.machine.user import find_data_home
 
 _PRIVATE = 0o600
@@ -201,3 +202,29 @@ class TrustStore:
         for path in self._contents.iterdir() if self._contents.is_dir() else ():
             if path.name not in needed:
                 path.unlink(missing_ok=True)
+
+
+def collect_where_it_lies(named: Path) -> Material:
+    """What a bundle runs in its own folder; that is what people look at to trust it."""
+    return collect_material(load_bundle(named, project_dir=named.parent), named.parent)
+
+
+def is_trusted_by_name(material: Material, named: Path | None, store: TrustStore) -> bool:
+    """Whether what would run was trusted: in its folder, or else where the named bundle lies.
+
+    The latter holds for exactly the files that were trusted there. A file of the folder itself
+    that the bundle would run as well is not one of them.
+    """
+    if store.is_trusted(material):
+        return True
+    if named is None:
+        return False
+    there = collect_where_it_lies(named)
+    trusted = _list_contents(there)
+    return store.is_trusted(there) and all(
+        trusted.get(path) == content for path, content in _list_contents(material).items()
+    )
+
+
+def _list_contents(material: Material) -> dict[Path, bytes]:
+    return {normalize(material.folder / name): one for name, one in material.files.items()}

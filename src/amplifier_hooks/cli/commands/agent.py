@@ -18,7 +18,7 @@ from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
-from amplifier_hooks.agent.session.store import SavedSession, SessionInfo, SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes

@@ -298,7 +298,7 @@ def _check_guards() -> Iterator[Finding]:
 
 
 def _check_sessions() -> Iterator[Finding]:
-    from amplifier_hooks.agent.session.store import SessionStore
+    from amplifier_hooks.agent.session.saved_sessions import SessionStore
 
     store = SessionStore()
     if not store.root.exists():

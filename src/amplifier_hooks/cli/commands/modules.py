@@ -139,7 +139,7 @@ def _open_trusted(module: str) -> Iterator[str]:
 def _find_files(module: str, folder: Path) -> tuple[Path | None, Snapshot]:
     """The file or folder that a module is in, if it is not installed, as it is now."""
     from amplifier_core.mount_plan import ModuleEntry
-    from amplifier_hooks.agent.trust.entry_files import (
+    from amplifier_hooks.agent.trust.material import (
         find_in_search_paths,
         find_source,
         read_source,

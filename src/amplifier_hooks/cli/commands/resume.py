@@ -19,7 +19,7 @@ from amplifier_hooks.agent.trust.comparison import compare_outlines, describe, s
 from amplifier_hooks.cli.person import confirm, is_at_terminal
 
 if TYPE_CHECKING:
-    from amplifier_hooks.agent.session.store import SavedSession, SessionStore
+    from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionStore
     from amplifier_hooks.agent.trust.material import Material
 
 LAST_LINES = 20

@@ -20,7 +20,7 @@ from amplifier_hooks.cli.options import AS_JSON, SELF_TESTS
 from amplifier_hooks.coding_agents.installing.names import TITLES
 
 if TYPE_CHECKING:
-    from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
+    from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
     from amplifier_hooks.cli.text.output import Part
 
 
@@ -200,6 +200,6 @@ def delete(session: tuple[str, ...], yes: bool) -> None:
 
 
 def _open_store() -> SessionStore:
-    from amplifier_hooks.agent.session.store import SessionStore
+    from amplifier_hooks.agent.session.saved_sessions import SessionStore
 
     return SessionStore()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.agent.trust.named_bundle import collect_where_it_lies, is_trusted_by_name
-from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore, collect_where_it_lies, is_trusted_by_name
 
 
 @dataclass(frozen=True, slots=True)

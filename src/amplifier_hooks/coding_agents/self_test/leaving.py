@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from amplifier_core.errors import SessionStateError
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.self_test.host import Host
 from amplifier_hooks.coding_agents.self_test.ticket import Ticket

@@ -17,8 +17,8 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.waiting import run_with_timeout
 from amplifier_hooks.agent.session.assembled import AssembledSession
-from amplifier_hooks.agent.session.elsewhere import Elsewhere
-from amplifier_hooks.agent.session.resuming.unknown_outcomes import ALL, RUNNING_ELSEWHERE
+from amplifier_hooks.agent.session.open_calls import ALL, RUNNING_ELSEWHERE
+from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.verdict import Verdict

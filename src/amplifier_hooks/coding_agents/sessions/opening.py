@@ -11,8 +11,8 @@ from typing import Any
 
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
-from amplifier_hooks.agent.session.elsewhere import reach_people
 from amplifier_hooks.agent.session.reload import ChangePolicy
+from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.sessions.bare_shells import deny_bare_shells

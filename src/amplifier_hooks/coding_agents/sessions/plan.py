@@ -13,8 +13,7 @@ from amplifier_hooks.agent.bundles import Bundle, load_bundle
 from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
 from amplifier_hooks.agent.bundles.load import list_project_candidates
 from amplifier_hooks.agent.trust.material import Material, Untrusted, collect_material
-from amplifier_hooks.agent.trust.named_bundle import is_trusted_by_name
-from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.guards.policy.paths import escape_glob

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.agent.session.store import SavedSession, SessionInfo, SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
 from amplifier_hooks.machine.user import find_data_home
 
 KEPT_DAYS = 30

@@ -9,15 +9,21 @@ from typing import get_args
 
 from amplifier_core.events.names import KNOWN, find_problem
 from amplifier_core.models.hook_result import Action, Decision, Level, Role
-from amplifier_hooks.agent.bundles.container_rules import listing, mapping, optional, table
-from amplifier_hooks.agent.bundles.rule import Rule, add_schema, get_schema, refuse_kind
-from amplifier_hooks.agent.bundles.value_rules import (
+from amplifier_hooks.agent.bundles.schema import (
+    Rule,
+    add_schema,
     any_text,
     anything,
     boolean,
     choice,
+    get_schema,
     integer,
+    listing,
+    mapping,
+    optional,
+    refuse_kind,
     seconds,
+    table,
     text,
 )
 from amplifier_hooks.yaml_files.node import Node, Problem

@@ -16,8 +16,8 @@ from amplifier_core.models import Level
 from amplifier_core.mount_plan import read_entry
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
-from amplifier_hooks.agent.session.elsewhere import reach_people
 from amplifier_hooks.agent.session.reload import ChangePolicy
+from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
 from amplifier_hooks.coding_agents.sessions.passing import GuestContext, Passing, current
 from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts

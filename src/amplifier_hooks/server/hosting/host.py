@@ -16,8 +16,8 @@ from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.session.assembly import open_session
-from amplifier_hooks.agent.session.elsewhere import Elsewhere
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
+from amplifier_hooks.agent.session.remote_approval import Elsewhere
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.agent.trust.import_guard import guard_imports
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore

@@ -18,8 +18,8 @@ from amplifier_core.events import (
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.session.assembled import AssembledSession
-from amplifier_hooks.agent.session.elsewhere import Elsewhere
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
+from amplifier_hooks.agent.session.remote_approval import Elsewhere
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.approvals.stores.errors import Conflict
 from amplifier_hooks.modules.open_calls import GO_ON
 

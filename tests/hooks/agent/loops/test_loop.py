@@ -15,8 +15,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockContextManager, MockTool
 from amplifier_hooks.agent.loops.basic import BasicLoop
 from amplifier_hooks.agent.loops.loop import Loop
-from amplifier_hooks.agent.providers.script import Reply
-from amplifier_hooks.agent.providers.scripted import ScriptedProvider
+from amplifier_hooks.agent.providers.scripted import Reply, ScriptedProvider
 from tests.support.hooks import injects, says
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until

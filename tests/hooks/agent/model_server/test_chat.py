@@ -8,8 +8,7 @@ import openai
 import pytest
 
 from amplifier_hooks.agent.model_server import Failure, ModelServer, Reply, ScriptedCall, chat
-from amplifier_hooks.agent.model_server.body import Malformed
-from amplifier_hooks.agent.model_server.exchange import Exchange
+from amplifier_hooks.agent.model_server.exchange import Exchange, Malformed
 from tests.hooks.agent.model_server.wire import (
     CALLS,
     USER,

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.agent.model_server import Failure, ModelServer, Reply, ScriptedCall, gemini
-from amplifier_hooks.agent.model_server.body import Malformed
-from amplifier_hooks.agent.model_server.exchange import Exchange
+from amplifier_hooks.agent.model_server.exchange import Exchange, Malformed
 from tests.hooks.agent.model_server.wire import read_events, send_bytes, write_post
 
 STREAM = "/v1beta/models/gemini-2.5-flash:streamGenerateContent"

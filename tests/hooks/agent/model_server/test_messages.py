@@ -8,9 +8,8 @@ import anthropic
 import pytest
 
 from amplifier_hooks.agent.model_server import Failure, ModelServer, Reply, ScriptedCall, messages
-from amplifier_hooks.agent.model_server.body import Malformed
-from amplifier_hooks.agent.model_server.exchange import Exchange
-from amplifier_hooks.agent.providers.usage import build_usage
+from amplifier_hooks.agent.model_server.exchange import Exchange, Malformed
+from amplifier_hooks.agent.providers.conversation import build_usage
 from tests.hooks.agent.model_server.wire import (
     RESULT,
     TEXT,

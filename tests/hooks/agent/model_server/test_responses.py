@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.agent.model_server import Failure, ModelServer, Reply, ScriptedCall, responses
-from amplifier_hooks.agent.model_server.body import Malformed
-from amplifier_hooks.agent.model_server.exchange import Exchange
+from amplifier_hooks.agent.model_server.exchange import Exchange, Malformed
 from tests.hooks.agent.model_server.wire import read_events, send_bytes, write_post
 
 CALL = {"type": "function_call", "call_id": "a", "name": "b", "arguments": ""}

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from amplifier_core.message_models import (
     ChatRequest,
+    ChatResponse,
     ImageBlock,
     Message,
     ReasoningBlock,
     RedactedThinkingBlock,
     TextBlock,
     ThinkingBlock,
+    ToolCall,
     ToolCallBlock,
     ToolResultBlock,
 )
 from amplifier_hooks.agent.model_server import chat, messages, responses
 from amplifier_hooks.agent.providers.anthropic import AnthropicConfig, Messages
-from amplifier_hooks.agent.providers.conversation import NO_RESULT, arrange, write_image_url
+from amplifier_hooks.agent.providers.conversation import (
+    NO_RESULT,
+    arrange,
+    build_usage,
+    complete_counts,
+    find_calls,
+    list_stored_calls,
+    read_call,
+    write_image_url,
+)
 from amplifier_hooks.agent.providers.openai_chat import Chat
 from amplifier_hooks.agent.providers.openai_responses import Responses
 from amplifier_hooks.agent.providers.remote import RemoteConfig
@@ -35,6 +49,131 @@ from tests.hooks.agent.providers.histories import (
 from tests.support.models import (
     BASH,
 )
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
+def test_arguments_are_read_from_text_and_from_objects(arguments: dict[str, Any]) -> None:
+    """Some servers send JSON text, others objects."""
+    for written in (json.dumps(arguments), arguments):
+        call = read_call("a", "Bash", written)
+        assert (call.id, call.arguments, call.parse_error) == ("a", arguments, None)
+
+
+@pytest.mark.parametrize("nothing", [None, "", "{}", {}])
+def test_no_arguments_are_an_empty_input(nothing: Any) -> None:
+    """A tool without parameters is called without them."""
+    assert read_call("a", "Now", nothing).arguments == {}
+
+
+@given(st.text() | st.lists(st.integers()) | st.integers() | st.booleans())
+def test_nothing_a_model_writes_is_an_exception(written: Any) -> None:
+    """What cannot be read becomes a `parse_error` that the model reads."""
+    call = read_call("a", "Bash", written)
+    assert (call.parse_error is None) == isinstance(_parse(written), dict)
+    assert call.parse_error is None or call.arguments == {}
+
+
+def _parse(written: Any) -> Any:
+    try:
+        return json.loads(written or "{}") if isinstance(written, str) else written
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('{"command": "ls', "cannot be read"),
+        ('["ls"]', "a JSON object is needed, not list"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_the_sentence_names_the_tool_and_shows_a_part(written: str, words: str) -> None:
+    """Enough to mend it, and no more than a line."""
+    error = read_call("a", "Bash", written).parse_error or ""
+    assert words in error
+    assert "'Bash'" in error
+    assert len(error) < 400
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    """Some servers leave them out; two are never the same."""
+    one, two = read_call(None, "A", None), read_call("", "A", None)
+    assert one.id.startswith("call_")
+    assert one.id != two.id
+
+
+def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
+    """In `tool_calls`, or only in its content."""
+    call = ToolCall(id="a", name="Bash", arguments={"n": 1})
+    block = ToolCallBlock(id="a", name="Bash", input={"n": 1})
+    text = TextBlock(text="x")
+    assert find_calls(ChatResponse(content=[text], tool_calls=[call])) == [call]
+    assert find_calls(ChatResponse(content=[text, block])) == [call]
+    assert find_calls(ChatResponse(content=[block], tool_calls=[])) == []
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"id": "1", "name": "Bash", "arguments": {"n": 1}},
+        {"id": "1", "tool": "Bash", "arguments": {"n": 1}},
+        {"id": "1", "name": "Bash", "input": {"n": 1}},
+        {"id": "1", "type": "function", "function": {"name": "Bash", "arguments": '{"n": 1}'}},
+        ToolCall(id="1", name="Bash", arguments={"n": 1}),
+    ],
+)
+def test_stored_calls_are_read_in_every_form(stored: Any) -> None:
+    """Loops of other authors write them in other words."""
+    message = Message(role="assistant", content="", tool_calls=[stored])
+    assert list_stored_calls(message) == [ToolCall(id="1", name="Bash", arguments={"n": 1})]
+
+
+@pytest.mark.parametrize("stored", [None, [], "none", 5])
+def test_without_a_list_there_are_no_stored_calls(stored: Any) -> None:
+    """The field is not checked: anything may stand there."""
+    assert list_stored_calls(Message(role="assistant", content="", tool_calls=stored)) == []
+    assert list_stored_calls(Message(role="assistant", content="")) == []
+
+
+@pytest.mark.parametrize("stored", [7, {}, {"id": "1", "arguments": "{"}])
+def test_a_stored_call_that_cannot_be_read_still_is_one(stored: Any) -> None:
+    """Its result needs a call to belong to."""
+    (call,) = list_stored_calls(Message(role="assistant", content="", tool_calls=[stored]))
+    assert (call.name, call.arguments) == ("", {})
+    assert call.id
+
+
+@pytest.mark.parametrize(
+    ("counts", "whole"),
+    [
+        ({}, (0, 0, 0)),
+        ({"output_tokens": 3}, (0, 3, 3)),
+        ({"input_tokens": 9, "output_tokens": 3}, (9, 3, 12)),
+        ({"input_tokens": 9, "output_tokens": 3, "total_tokens": 20}, (9, 3, 20)),
+        ({"input_tokens": 9, "output_tokens": 3, "total_tokens": None}, (9, 3, 12)),
+    ],
+)
+def test_what_is_missing_follows_from_the_rest(
+    counts: dict[str, Any], whole: tuple[int, ...]
+) -> None:
+    """A total that was counted stands."""
+    usage = build_usage(**counts)
+    assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == whole
+
+
+def test_other_counts_are_kept() -> None:
+    """Those of the cache, and those that only one server has."""
+    usage = build_usage(input_tokens=9, cache_read_tokens=4, web_searches=2)
+    assert usage.cache_read_tokens == 4
+    assert usage.model_extra == {"web_searches": 2}
+
+
+def test_a_count_that_is_no_number_is_found_by_the_model() -> None:
+    """Completing it is no place for an exception of its own."""
+    assert complete_counts({"input_tokens": "many", "output_tokens": 3})["total_tokens"] == 3
+    with pytest.raises(ValidationError, match="input_tokens"):
+        build_usage(input_tokens="many")
 
 
 @given(HISTORIES, st.sampled_from(["keep", "frame"]))

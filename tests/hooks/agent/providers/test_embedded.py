@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.agent.providers import embedded
-from amplifier_hooks.agent.providers.embedded import EmbeddedModel, MissingModel, load_model
+from amplifier_hooks.agent.providers import local
+from amplifier_hooks.agent.providers.local import EmbeddedModel, MissingModel, load_model
 from tests.support.waiting import wait_until
 
 Take = Callable[[dict[str, Any]], bool]
@@ -44,7 +44,7 @@ class Runtime:
 
 
 def load(monkeypatch: pytest.MonkeyPatch, runtime: Runtime) -> EmbeddedModel:
-    monkeypatch.setattr(embedded, "_start_server", lambda *_: runtime)
+    monkeypatch.setattr(local, "_start_server", lambda *_: runtime)
     return EmbeddedModel(Path("any.gguf"), 4096, 1)
 
 
@@ -124,6 +124,6 @@ def test_weights_are_loaded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     weights = tmp_path / "m.gguf"
     weights.touch()
     monkeypatch.setattr(importlib.util, "find_spec", find_only("xllamacpp"))
-    monkeypatch.setattr(embedded, "_start_server", lambda *_: Runtime())
+    monkeypatch.setattr(local, "_start_server", lambda *_: Runtime())
     assert load_model(str(weights), 4096, 1) is load_model(str(weights), 4096, 1)
     assert load_model(str(weights), 4096, 1) is not load_model(str(weights), 512, 1)

@@ -6,19 +6,408 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amplifier_core.errors import ModuleLoadError, SessionDenied
+from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
+from amplifier_core.models import HookResult
+from amplifier_core.module_sources import ModuleNotFoundError
 from amplifier_core.session import AmplifierSession
-from amplifier_core.testing import MemoryAudit, ScriptedApproval
+from amplifier_core.testing import EventRecorder, MemoryAudit, RecordingDisplay, ScriptedApproval
 from amplifier_hooks import load_bundle, open_session
+from amplifier_hooks.agent.session.assembled import MOST_CONTINUATIONS, AssembledSession
+from amplifier_hooks.agent.session.assembly import SessionBuilder
+from amplifier_hooks.agent.session.sub_agents import Spawner, build_child_plan
 from amplifier_hooks.agent.session.trail import locate_trail
+from amplifier_hooks.approvals import EditsApproval, RulesApproval
+from amplifier_hooks.guards.policy.places import get_places
 from amplifier_hooks.modules.installation import name_install_command
 from tests.hooks.agent.session.hook_files import ASKING, GUARD
+from tests.hooks.approvals.questions import ask
+from tests.support.hooks import says
 from tests.support.people import PlainPerson
-from tests.support.project import Project, script
-from tests.support.sessions import calls
+from tests.support.project import SECRET, Project, messages_of, script
+from tests.support.sessions import calls, plan_for
+
+STOP = """#!/usr/bin/env bash
+cat > stdin.json
+test -f tested || { touch tested; echo "run the tests first" >&2; exit 2; }
+"""
+
+
+async def test_a_stop_hook_keeps_the_agent_working(project: Project) -> None:
+    """A hook that refuses the stop gives the reason as the next prompt."""
+    project.write("stop.sh", STOP)
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "bash stop.sh"}]}]}
+    replies = script("I am done.", {"expect": "run the tests first", "text": "Tests pass."})
+    hook = {"module": "hooks-shell", "config": {"hooks": hooks}}
+    async with project.session(project.bundle(hooks=[hook], providers=replies)) as session:
+        assert await session.execute("fix it") == "Tests pass."
+    assert json.loads((project.folder / "stdin.json").read_text())["stop_hook_active"] is True
+
+
+async def test_stop_hooks_cannot_keep_it_working_for_ever(project: Project) -> None:
+    """After eight refusals in a row the agent may stop."""
+    stubborn = [{"hooks": [{"command": "echo again >&2; exit 2"}]}]
+    hook = {"module": "hooks-shell", "config": {"hooks": {"Stop": stubborn}}}
+    replies = script("done", when_done="repeat")
+    async with project.session(project.bundle(hooks=[hook], providers=replies)) as session:
+        await session.execute("fix it")
+        prompts = [m["content"] for m in session.context.get_messages() if m["role"] == "user"]
+    assert prompts == ["fix it", *["again"] * 8]
+
+
+@pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
+async def test_a_hook_that_denies_the_end_has_the_agent_go_on(loop: str) -> None:
+    """Its reason is the next prompt, at most eight times; then it is said that the agent stops."""
+    screen = RecordingDisplay()
+    replies = [{"text": "done"}] * (MOST_CONTINUATIONS + 1)
+    session = AssembledSession(plan_for(replies, loop=loop), display_system=screen)
+    coordinator = session.coordinator
+    coordinator.register_capability("session.keep_working", session.keep_working)
+    coordinator.hooks.register(
+        "orchestrator:complete", says("deny", reason="the tests fail"), name="strict"
+    )
+    async with session:
+        await session.execute("go")
+        assert messages_of(session, "user") == ["go", *["the tests fail"] * MOST_CONTINUATIONS]
+        assert coordinator.hooks.count()["strict"].ignored == {"deny": 1}
+    (shown,) = [text for text, _, source in screen.messages if source == "hook:strict"]
+    assert shown.endswith("hooks kept the agent working 8 times in a row; it stops now")
+
+
+async def test_a_sub_agent_of_ours_is_not_the_agent() -> None:
+    """What is denied at its end does not keep the agent itself working."""
+    session = AssembledSession(plan_for([{"text": "one"}]))
+    assert session.keep_working("go on", "agent:complete") is not None
+
+
+async def test_several_reasons_to_go_on_are_one_prompt() -> None:
+    """Whatever hooks want done before the end is done together, in the order they said it."""
+    session = AssembledSession(plan_for([{"text": "one"}, {"text": "two"}]))
+
+    def want_more(event: str, data: dict[str, Any]) -> None:
+        if data["prompt"] == "go":
+            session.keep_working("run the tests")
+            session.keep_working("update the docs")
+
+    session.coordinator.hooks.register("prompt:complete", want_more)
+    async with session:
+        assert await session.execute("go") == "two"
+        assert messages_of(session, "user") == ["go", "run the tests\n\nupdate the docs"]
+
+
+async def test_a_wish_from_outside_a_turn_does_not_start_one() -> None:
+    """A reason that was given before the prompt belongs to no turn."""
+    session = AssembledSession(plan_for([{"text": "one"}], loop="loop-streaming"))
+    async with session:
+        session.keep_working("too early")
+        await session.execute("go")
+        assert messages_of(session, "user") == ["go"]
+
+
+async def test_an_interrupted_turn_is_not_continued() -> None:
+    """Whoever stops the agent has the last word, not a hook."""
+    session = AssembledSession(plan_for([{"text": "one"}, {"text": "two"}]))
+
+    async def stop(event: str, data: dict[str, Any]) -> None:
+        session.keep_working("go on")
+        await session.coordinator.request_cancel()
+
+    session.coordinator.hooks.register("provider:response", stop)
+    async with session:
+        await session.execute("go")
+        assert session.status == "interrupted"
+        assert messages_of(session, "user") == ["go"]
+
+
+async def test_what_was_opened_for_it_is_closed_after_its_end_and_once() -> None:
+    """The trail is closed last, so that the end itself is on record."""
+    order: list[str] = []
+
+    async def close() -> None:
+        order.append("closed")
+
+    session = AssembledSession(plan_for([]), owned=[close])
+    session.coordinator.hooks.register("session:end", lambda event, data: order.append("end"))
+    async with session:
+        assert order == []
+    await session.cleanup()
+    assert order == ["end", "closed"]
+
+
+async def test_failures_are_the_modules_that_were_left_out() -> None:
+    """Each with its reason; those that work are not among them."""
+    session = AssembledSession(
+        plan_for([], tool_modules=["tool-nonsense"], hooks=["hooks-datetime"])
+    )
+    async with session:
+        [failure] = session.failures
+    assert failure.startswith("Unknown module 'tool-nonsense'; have context-simple, ")
+
+
+@pytest.mark.parametrize("required", [True, None])
+async def test_a_hook_that_may_be_a_guard_is_not_left_out(required: bool | None) -> None:
+    """Nobody knows what it would have done, unless its entry says that it may be missing."""
+    entry = {"module": "hooks-nonsense", "required": required}
+    with pytest.raises(ModuleLoadError, match="hooks-nonsense"):
+        await AssembledSession(plan_for([], hooks=[entry])).initialize()
+
+
+async def test_a_guard_that_a_hook_adds_to_the_plan_must_load_too() -> None:
+    """At session:start the plan may be changed; what is added there has the same rule."""
+    session = AssembledSession(plan_for([]))
+
+    async def add(event: str, data: dict[str, Any]) -> HookResult:
+        plan = {**data["mount_plan"], "hooks": ["hooks-nonsense"]}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    session.coordinator.hooks.register("session:start", add)
+    with pytest.raises(ModuleLoadError, match="hooks-nonsense"):
+        await session.start()
+
+
+async def test_the_state_leaves_the_session_scrubbed() -> None:
+    """What is saved has passed the scrubbers; the conversation itself goes on unchanged."""
+    session = AssembledSession(plan_for([{"text": "done"}]))
+    async with session:
+        session.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        await session.execute("it is hunter2")
+        session.coordinator.session_state["note"] = {"deep": ["hunter2"]}
+        state = await session.state()
+    assert "hunter2" not in json.dumps(state)
+    assert state["session_state"] == {"note": {"deep": ["***"]}}
+    assert state["messages"][0]["content"] == "it is ***"
+
+
+async def test_an_error_leaves_the_session_scrubbed() -> None:
+    """Its own text and that of its causes: applications print them."""
+
+    class Broken:
+        name = "broken"
+
+        async def complete(self, request: Any, **more: Any) -> Any:
+            try:
+                int("hunter2")
+            except ValueError as cause:
+                raise RuntimeError("the key hunter2 is wrong", 7) from cause
+
+    session = AssembledSession(plan_for([]))
+    async with session:
+        session.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        await session.coordinator.unmount("providers", "scripted")
+        await session.coordinator.mount("providers", Broken())
+        with pytest.raises(RuntimeError) as raised:
+            await session.execute("go")
+    assert raised.value.args == ("the key *** is wrong", 7)
+    assert "hunter2" not in str(raised.value.__cause__)
+
+
+async def test_a_conversation_can_be_compacted_on_request(project: Project) -> None:
+    """context:pre_compact with trigger "manual"; a hook may still deny it."""
+    project.plan["session"]["context"] = {"module": "context-simple", "config": {"keep_last": 1}}
+    heard = EventRecorder()
+    async with project.session(
+        project.bundle(providers=script("one", "two", "three", "four"))
+    ) as session:
+        session.coordinator.hooks.register("context:pre_compact", heard)
+        assert await session.compact() is False
+        for prompt in ("first", "second", "third"):
+            await session.execute(prompt)
+        assert await session.compact() is True
+        session.coordinator.hooks.register("context:pre_compact", says("deny"))
+        assert await session.compact() is False
+        assert await session.execute("and on") == "four"
+    assert {data["trigger"] for _, data in heard.events} == {"manual"}
+
+
+async def test_no_turn_compacts_its_own_conversation(project: Project) -> None:
+    """A hook that asks for it inside a turn gets an error, not a deadlock."""
+    async with project.session(project.bundle(providers=script("one"))) as session:
+        refused: list[str] = []
+
+        async def try_it(event: str, data: dict[str, Any]) -> None:
+            try:
+                await session.compact()
+            except SessionStateError as error:
+                refused.append(str(error))
+
+        session.coordinator.hooks.register("provider:request", try_it)
+        await session.execute("go")
+    assert refused == ["A turn is under way; the context makes room by itself"]
+
+
+HELPER = {"description": "Helps.", "hooks": [{"module": "hooks-nonsense", "required": False}]}
+
+
+class Family:
+    """A builder, and the people that it was given."""
+
+    def __init__(self, project: Project, **sections: Any) -> None:
+        self.person, self.screen, self.trail = (
+            ScriptedApproval("Allow"),
+            RecordingDisplay(),
+            MemoryAudit(),
+        )
+        self.bundle = project.bundle(**sections)
+        self.builder = SessionBuilder(
+            self.bundle, project.folder, self.person, self.screen, self.trail
+        )
+
+    def build_root(self, **more: Any) -> AssembledSession:
+        return self.builder.build_root(self.bundle.mount_plan, "root", **more)
+
+    async def open_child(self, parent: AssembledSession, agent: dict[str, Any] = HELPER) -> Any:
+        plan = build_child_plan(parent.coordinator.config, agent)
+        return await self.builder.open_child(
+            parent, "child", plan, Spawner(self.builder.open_child)
+        )
+
+
+async def test_a_root_is_built_and_not_started(project: Project) -> None:
+    """Whoever builds it may still prepare it; nothing has been mounted or recorded."""
+    family = Family(project)
+    root = family.build_root()
+    assert (root.session_id, root.initialized, family.trail.records) == ("root", False, [])
+    for name in ("working_dir", "rename", "model_call", "keep_working", "spawn"):
+        assert root.coordinator.get_capability(f"session.{name}") is not None
+
+
+async def test_a_saved_state_is_completed_before_it_is_used(project: Project) -> None:
+    """Models refuse a conversation in which a call has no result."""
+    open_call = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "name": "A"}]}
+    state = {"version": 1, "session_id": "root", "messages": [open_call]}
+    async with Family(project).build_root(resume=state) as root:
+        assert root.is_resumed
+        assert [one["role"] for one in root.context.get_messages()] == ["assistant", "tool"]
+
+
+@pytest.mark.parametrize("mode", ["ask", "deny"])
+async def test_a_bundle_may_leave_the_person_alone(project: Project, mode: str) -> None:
+    """In mode deny neither the session nor its sub-agents can ask anybody."""
+    family = Family(project, approval={"mode": mode})
+    expected = family.person if mode == "ask" else None
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        assert root.coordinator.approval_system is expected
+        assert child.coordinator.approval_system is expected
+        await child.cleanup()
+
+
+async def test_a_bundle_may_allow_edits_without_the_person(project: Project) -> None:
+    """In mode edits they are asked about the rest, by sub-agents too."""
+    family = Family(project, approval={"mode": "edits"})
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        for session in (root, child):
+            system = session.coordinator.approval_system
+            assert isinstance(system, EditsApproval)
+            answer = await system.decide(ask("Write", file_path="a.py"))
+            assert getattr(answer, "by", None) == "rule:edits"
+            asked = len(family.person.questions)
+            await system.decide(ask(command="ls"))
+            assert len(family.person.questions) == asked + 1
+        await child.cleanup()
+
+
+async def test_the_rules_that_govern_a_session_are_sealed_for_sub_agents_too(
+    project: Project,
+) -> None:
+    """The file that the approval system names as governing."""
+    rules = project.folder / "approve.yaml"
+    rules.write_text("rules: [{name: none, decision: deny}]")
+    family = Family(project)
+    system = RulesApproval(rules, project.folder)
+    family.builder = SessionBuilder(family.bundle, project.folder, system, None, None)
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        for session in (root, child):
+            places = get_places(session.coordinator)
+            assert places.find_refusal(rules, writing=True)
+        await child.cleanup()
+
+
+async def test_a_child_is_started_among_what_its_parent_has(project: Project) -> None:
+    """It has its parent's hooks, folder, screen and trail, and an id of its own."""
+    family = Family(project)
+    async with family.build_root() as root:
+        root.coordinator.register_capability("display.tool_output", print)
+        await root.start()
+        child = await family.open_child(root)
+        assert child.initialized
+        assert child.parent_id == root.session_id != child.session_id
+        for shared in ("session.working_dir", "display.tool_output"):
+            value = root.coordinator.get_capability(shared)
+            assert child.coordinator.get_capability(shared) == value is not None
+        await child.cleanup()
+    started = [one["session"] for one in family.trail.of_type("session_started")]
+    assert started == [root.session_id, child.session_id]
+
+
+async def test_a_child_finds_modules_where_its_parent_does(project: Project) -> None:
+    """With a loader of its own, whose end takes nothing from the parent's; the resolver is one."""
+
+    class Resolver:
+        def resolve(self, module_id: str) -> object:
+            raise ModuleNotFoundError(module_id)
+
+    family = Family(project)
+    async with family.build_root() as root:
+        await root.coordinator.mount("module-source-resolver", Resolver())
+        child = await family.open_child(root)
+        assert child.mounting.loader is not root.mounting.loader
+        assert child.mounting.loader.base == root.mounting.loader.base
+        resolver = root.coordinator.get("module-source-resolver")
+        assert child.coordinator.get("module-source-resolver") is resolver
+        await child.cleanup()
+
+
+async def test_modules_that_a_child_has_to_do_without_are_shown(project: Project) -> None:
+    """A sub-agent whose entry says that a hook may be missing works without, and it is told."""
+    family = Family(project)
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        await child.cleanup()
+    [(shown, level, _)] = family.screen.messages
+    assert shown.startswith("Left out: Unknown module 'hooks-nonsense'")
+    assert level == "warning"
+
+
+async def test_a_child_does_not_start_without_a_guard(project: Project) -> None:
+    """The error has the line of the option in the agent's own list, not of the parent's module."""
+    hook = {"module": "hooks-rules", "config": {"rulez": []}}
+    wrong = {"description": "Helps.", "hooks": [hook]}
+    right = {"module": "hooks-rules", "config": {"rules": []}}
+    family = Family(project, hooks=[right], agents={"helper": wrong})
+    lines = (project.folder / "amplifier.yaml").read_text().splitlines()
+    first = next(at for at, line in enumerate(lines, 1) if "rulez" in line)
+    async with family.build_root() as root:
+        with pytest.raises(ModuleLoadError, match=rf"amplifier.yaml:{first}: hooks-rules: .*rulez"):
+            await family.open_child(root, family.bundle.mount_plan["agents"]["helper"])
+
+
+async def test_what_the_parent_hides_the_child_hides(project: Project) -> None:
+    """Secrets of the bundle, and whatever a module of the parent scrubs."""
+    secret = {"module": "hooks-datetime", "enabled": False, "config": {"x": "${KEY_X}"}}
+    family = Family(project, hooks=[secret])
+    async with family.build_root() as root:
+        root.coordinator.register_scrubber(lambda text: text.replace("Berlin", "somewhere"))
+        child = await family.open_child(root)
+        assert child.coordinator.scrub(f"{SECRET} in Berlin") == "[secret] in somewhere"
+        await child.cleanup()
+
+
+async def test_a_child_does_not_rename_what_the_person_sees(project: Project) -> None:
+    """The name in a list of sessions is the parent's."""
+    given: list[Any] = []
+    family = Family(project)
+    async with family.build_root(on_rename=lambda *name: given.append(name)) as root:
+        child = await family.open_child(root)
+        child.coordinator.get_capability("session.rename")("Helper", "")
+        root.coordinator.get_capability("session.rename")("Root", "")
+        await child.cleanup()
+    assert given == [("Root", "")]
 
 
 async def test_the_default_bundle_runs_with_nothing_but_us(

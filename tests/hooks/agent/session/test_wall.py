@@ -147,7 +147,7 @@ async def test_sub_agents_run_behind_the_wall_of_their_parent(
         share(parent, child)
         walls.append([one.coordinator.get_capability("session.wall") for one in (parent, child)])
 
-    monkeypatch.setattr("amplifier_hooks.agent.session.builder.share_wall", watch)
+    monkeypatch.setattr("amplifier_hooks.agent.session.assembly.share_wall", watch)
     agents = {"helper": {"description": "helps"}}
     replies = script(calls("Task", agent="helper", task="x"), "helped", "done")
     bundle = project.bundle(tools=["tool-bash"], agents=agents, providers=replies)

@@ -365,7 +365,7 @@ def test_an_outline_of_the_first_form_has_no_parts_to_compare() -> None:
 def test_limits_that_are_not_given_are_those_that_hold() -> None:
     """So that a bundle that leaves them out is compared with what it gets."""
     from amplifier_core.mount_plan import read_calls_at_once
-    from amplifier_hooks.agent.session.spawning import DEFAULT_COUNT, DEFAULT_DEPTH
+    from amplifier_hooks.agent.session.sub_agents import DEFAULT_COUNT, DEFAULT_DEPTH
     from amplifier_hooks.agent.trust.comparison import _LIMITS
 
     calls = read_calls_at_once({"session": SESSION})

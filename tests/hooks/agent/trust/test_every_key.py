@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.agent.bundles.rule import Schema, get_schema
-from amplifier_hooks.agent.bundles.schema import BUNDLE
+from amplifier_hooks.agent.bundles.schema import BUNDLE, Schema, get_schema
 from amplifier_hooks.agent.trust.material import collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.yaml_files.node import BundleError

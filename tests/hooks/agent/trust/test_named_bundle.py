@@ -8,8 +8,7 @@ import pytest
 
 from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.agent.trust.named_bundle import collect_where_it_lies, is_trusted_by_name
-from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore, collect_where_it_lies, is_trusted_by_name
 
 HOOK = "async def on_tool_pre(event, data):\n    return None\n"
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from amplifier_hooks import SessionInfo, SessionStore, load_bundle
-from amplifier_hooks.agent.session.store import SavedSession
+from amplifier_hooks.agent.session.saved_sessions import SavedSession
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.cli.commands.resume import (
     LAST_LINES,

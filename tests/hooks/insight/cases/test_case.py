@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core.models import HookResult
-from amplifier_hooks.agent.bundles.rule import get_schema
+from amplifier_hooks.agent.bundles.schema import get_schema
 from amplifier_hooks.insight.cases.case import TEXTS, VALUES
 from amplifier_hooks.insight.cases.schema import ANSWER
 

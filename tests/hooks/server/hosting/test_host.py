@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.approvals.stores.errors import Conflict, NotFound, TooMany
 from amplifier_hooks.approvals.stores.store import Store, open_store
 from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter

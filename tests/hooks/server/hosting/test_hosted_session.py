@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.approvals.stores.errors import Conflict
 from amplifier_hooks.approvals.stores.store import Store
 from amplifier_hooks.approvals.stores.values.session import SessionEntry

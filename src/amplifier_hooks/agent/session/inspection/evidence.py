@@ -28,8 +28,7 @@ from amplifier_hooks.agent.session.inspection.trails import Trail, find_trail_or
 from amplifier_hooks.agent.session.origin import Origin
 from amplifier_hooks.agent.session.trail import find_key
 from amplifier_hooks.agent.trust.material import collect_material
-from amplifier_hooks.agent.trust.named_bundle import is_trusted_by_name
-from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 
 TOKEN = "AMPLIFIER_TOKEN"
 

@@ -14,8 +14,8 @@ from amplifier_hooks.agent.session.inspection.trails import (
     list_roots,
     list_trails,
 )
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.agent.session.self_test import is_self_test
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
 
 GATEWAY = "mcp"
 WHAT_CAN_BE_DONE = (

@@ -12,8 +12,8 @@ from amplifier_hooks.agent.session.inspection.trails import (
     list_roots,
     list_trails,
 )
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.agent.session.self_test import is_self_test
-from amplifier_hooks.agent.session.store import SessionStore
 
 _DEEPEST = 3
 """Folders below each other in which trails are found: PERSON/audit/TRAIL."""

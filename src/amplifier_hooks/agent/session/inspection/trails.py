@@ -9,10 +9,9 @@ from pathlib import Path
 from amplifier_core.errors import AmplifierError, SessionStateError
 from amplifier_hooks.agent.bundles import Bundle, BundleError, load_bundle
 from amplifier_hooks.agent.session.origin import Origin, read_origin
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.agent.trust.material import collect_material
-from amplifier_hooks.agent.trust.named_bundle import is_trusted_by_name
-from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.text.short_ids import shorten_ids
 

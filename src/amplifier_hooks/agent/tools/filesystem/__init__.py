@@ -7,9 +7,6 @@ Configure   roots, allowed_write_paths, working_dir, tools, protected, max_bytes
 
 from __future__ import annotations
 
-from amplifier_hooks.agent.tools.filesystem.edit import Edit, MultiEdit
-from amplifier_hooks.agent.tools.filesystem.module import mount
-from amplifier_hooks.agent.tools.filesystem.read import Read
-from amplifier_hooks.agent.tools.filesystem.write import Write
+from amplifier_hooks.agent.tools.filesystem.module import Edit, MultiEdit, Read, Write, mount
 
 __all__ = ["Edit", "MultiEdit", "Read", "Write", "mount"]

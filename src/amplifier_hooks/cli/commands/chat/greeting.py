@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.cli.commands.agent import Agent
 from amplifier_hooks.cli.commands.chat.model_choice import name_model
 from amplifier_hooks.cli.text.escape import escape

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from amplifier_hooks.agent.session.elsewhere import Elsewhere
+from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.cli.text.output import print_line
 from amplifier_hooks.machine.user import get_user_name

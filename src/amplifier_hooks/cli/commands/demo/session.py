@@ -14,7 +14,7 @@ import yaml
 from amplifier_audit import AuditError, create_key
 from amplifier_core.approval import AnyApprovalSystem
 from amplifier_hooks import Bundle, load_bundle, open_session
-from amplifier_hooks.agent.session.elsewhere import Elsewhere
+from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
 from amplifier_hooks.cli.commands.demo.fixed_approval import Answer, FixedApproval
 from amplifier_hooks.cli.commands.demo.report import find_ruff

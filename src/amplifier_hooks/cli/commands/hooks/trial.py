@@ -14,7 +14,7 @@ from amplifier_core.errors import AmplifierError
 from amplifier_core.loader.importing import find_package
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_hooks.agent.bundles.load import FILE_NAME
-from amplifier_hooks.agent.session.reloading.watched_files import list_files
+from amplifier_hooks.agent.session.watched_files import list_files
 from amplifier_hooks.agent.trust.material import Untrusted
 from amplifier_hooks.cli.commands.hooks.trusted_bundle import load_material
 from amplifier_hooks.insight.cases.case import TIME_LIMIT, CaseFile

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from amplifier_hooks.agent.session.reloading.watched_files import Stamp, stamp_files
+from amplifier_hooks.agent.session.watched_files import Stamp, stamp_files
 from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import is_terminal, print_line, print_wrapped
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplifier_hooks.agent.bundles import schema as rules
-from amplifier_hooks.agent.bundles.rule import SUBSTITUTION, Schema, get_schema
-from amplifier_hooks.agent.bundles.value_rules import text
+from amplifier_hooks.agent.bundles.schema import SUBSTITUTION, Schema, get_schema, text
 from amplifier_hooks.cli.commands.schema import descriptions
 from amplifier_hooks.cli.commands.schema.module_options import find_modules, write_options
 

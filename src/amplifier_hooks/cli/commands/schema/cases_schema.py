@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.agent.bundles.rule import SUBSTITUTION, Schema, get_schema
+from amplifier_hooks.agent.bundles.schema import SUBSTITUTION, Schema, get_schema
 from amplifier_hooks.cli.commands.schema.bundle_schema import DIALECT
 from amplifier_hooks.insight.cases.schema import FILE
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from amplifier_core.loader import DISTRIBUTION, ModuleLoader
-from amplifier_hooks.agent.bundles.rule import Schema, allow_substitution
+from amplifier_hooks.agent.bundles.schema import Schema, allow_substitution
 
 _SCALARS = frozenset({"integer", "number", "boolean"})
 

@@ -11,7 +11,7 @@ from amplifier_audit import AuditError
 from amplifier_audit.files.log_files import open_remains
 from amplifier_hooks.agent.session.inspection.evidence import Evidence, EvidenceFinder
 from amplifier_hooks.agent.session.inspection.trails import list_names_beside, list_roots
-from amplifier_hooks.agent.session.store import SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.insight.reports.figures.period import Period
 from amplifier_hooks.insight.reports.figures.proof import check_trail
 from amplifier_hooks.insight.reports.figures.report import ReportFigures

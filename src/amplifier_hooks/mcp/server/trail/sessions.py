@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_audit.errors import AuditError
 from amplifier_audit.files.log_files import open_log
 from amplifier_core.errors import SessionStateError
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.mcp.server.failures import Refused
 from amplifier_hooks.mcp.server.presenting import DATA
 from amplifier_hooks.mcp.server.tool import Arguments, Result

@@ -15,7 +15,7 @@ from amplifier_core.message_models import ToolCall
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.tool_call import call_tool
-from amplifier_hooks.agent.session.reloading.replacement import ModuleReplacer
+from amplifier_hooks.agent.session.reload import ModuleReplacer
 from amplifier_hooks.agent.tools import mcp
 from amplifier_hooks.guards.policy.places import Places
 from tests.hooks.agent.tools.mcp.conftest import is_running

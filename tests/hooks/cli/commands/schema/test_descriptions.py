@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_hooks.agent.bundles import schema
-from amplifier_hooks.agent.bundles.rule import get_schema
+from amplifier_hooks.agent.bundles.schema import get_schema
 from amplifier_hooks.cli.commands.schema import descriptions
 
 

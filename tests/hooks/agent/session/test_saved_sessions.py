@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import SessionStateError
-from amplifier_hooks.agent.session.store import SessionInfo, SessionStore, data_home
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore, data_home
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters()),
@@ -102,7 +102,9 @@ def test_sessions_are_private_and_listed_latest_first(
     """Only the owner reads them."""
     store = SessionStore(tmp_path / "s")
     moments = iter(["2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00"])
-    monkeypatch.setattr("amplifier_hooks.agent.session.store._format_now", lambda: next(moments))
+    monkeypatch.setattr(
+        "amplifier_hooks.agent.session.saved_sessions._format_now", lambda: next(moments)
+    )
     store.save(SessionInfo("old", created="2025-12-31T00:00:00+00:00"), {})
     store.save(SessionInfo("new", created="2025-12-31T00:00:00+00:00"), {})
     assert [info.id for info in store.list()] == ["new", "old"]
@@ -142,7 +144,7 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new(tmp_path: Path) -> None:
     store.save(SessionInfo("a"), {"n": -1})
     script = (
         "import sys; from pathlib import Path\n"
-        "from amplifier_hooks.agent.session.store import *\n"
+        "from amplifier_hooks.agent.session.saved_sessions import *\n"
         "s = SessionStore(Path(sys.argv[1])); n = 0\n"
         "while True:\n"
         "    s.save(SessionInfo('a'), {'n': n, 'x': 'y' * 100000}); n += 1\n"

@@ -1,20 +1,43 @@
-"""Tool calls whose outcome nobody knows: they were started, and then the process died.
-
-They may have had their effect or not. Nothing here runs a call again; the person and the agent are
-told.
-"""
+"""What became of the calls that a session which ended early left open."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from amplifier_core.approval.passage import digest_operation
+from amplifier_core.events import TOOL_PRE
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.conversation import add_message
-from amplifier_hooks.agent.session.resuming.open_calls import NOT_RUN, is_unchanged
 from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+
+NOT_RUN = "The call was not run: the process ended while it waited for a person to allow it."
+FINISHING_LOOPS = frozenset({"loop-basic", "loop-streaming"})
+"""Loops that run the open calls of a conversation before they take the next prompt."""
+
+
+def follow_waiting(
+    records: Iterable[Mapping[str, Any]], waiting: dict[str, str], session: str
+) -> Iterator[Mapping[str, Any]]:
+    """Pass records on; `waiting` has then the calls asked about and not started, with digests."""
+    for record in records:
+        body = record.get("body") or {}
+        call = body.get("id")
+        if record.get("session") == session and isinstance(call, str):
+            if record.get("type") == "approval_requested":
+                waiting[call] = str(body.get("digest") or "")
+            elif record.get("type") in ("tool_started", "tool_finished"):
+                waiting.pop(call, None)
+        yield record
+
+
+def is_unchanged(call: Mapping[str, Any], shown: str) -> bool:
+    """Whether a call is, as it was saved, exactly what a person was shown."""
+    data = {"tool_name": call.get("name"), "tool_input": call.get("arguments")}
+    return bool(shown) and digest_operation(TOOL_PRE, data) == shown
+
 
 _Message = dict[str, Any]
 

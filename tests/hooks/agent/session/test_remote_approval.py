@@ -15,7 +15,7 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.testing import MemoryAudit, RecordingDisplay
 from amplifier_hooks.agent.bundles import bundle_from_plan
 from amplifier_hooks.agent.session.assembly import open_session
-from amplifier_hooks.agent.session.elsewhere import (
+from amplifier_hooks.agent.session.remote_approval import (
     REPORTED,
     Elsewhere,
     hide_credentials,

@@ -1,1 +1,0 @@
-"""The parts of a reload: what changed, who changed it, and what takes its place."""

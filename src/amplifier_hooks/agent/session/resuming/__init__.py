@@ -1,1 +1,0 @@
-"""What a process that died left behind, for the one that goes on."""
