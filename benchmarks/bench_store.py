@@ -16,15 +16,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.errors import Conflict
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalRequest,
     Choice,
     Decider,
     Option,
 )
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from benchmarks.harness import Row, report
 
 APPROVALS = 10_000

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import psycopg
 
+from amplifier_hooks.approvals.models import Choice, Decider
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Choice, Decider
 from benchmarks.bench_store import (
     ALONE,
     APPROVALS,

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.approvals.client import HttpLink, PeopleClient
-from amplifier_hooks.approvals.client.connection import Connection as Server
+from amplifier_hooks.approvals.http_connection import Connection as Server
+from amplifier_hooks.approvals.models import ApprovalRequest, Choice
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Choice
 from amplifier_hooks.machine.open_files import raise_file_limit
 from amplifier_hooks.server.app import create_app
 from amplifier_hooks.server.server import bind, create_server

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from amplifier_hooks import load_bundle, open_session
-from amplifier_hooks.approvals.client.people_client import PeopleClient
-from amplifier_hooks.approvals.stores.errors import StoreError
+from amplifier_hooks.approvals.client import PeopleClient
+from amplifier_hooks.approvals.errors import StoreError
+from amplifier_hooks.approvals.models import Choice
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Choice
 from amplifier_hooks.server.server import serve_beside
 from amplifier_hooks.server.settings import ServerSettings
 

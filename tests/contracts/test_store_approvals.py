@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals import requests
-from amplifier_hooks.approvals.stores.errors import (
+from amplifier_hooks.approvals.errors import (
     BadRequest,
     Conflict,
     NotAllowed,
@@ -19,14 +18,15 @@ from amplifier_hooks.approvals.stores.errors import (
     StoreUnavailable,
     TooMany,
 )
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     Choice,
     Decider,
     Option,
 )
+from amplifier_hooks.approvals.stores import approvals as kept_approvals
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.stores import (
     ALLOW,
     ANN,
@@ -407,8 +407,8 @@ async def test_too_many_that_wait_are_refused(
     store: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of one session and in all; those whose time is over do not count."""
-    monkeypatch.setattr(requests, "PENDING_OF_SESSION", 2)
-    monkeypatch.setattr(requests, "PENDING", 3)
+    monkeypatch.setattr(kept_approvals, "PENDING_OF_SESSION", 2)
+    monkeypatch.setattr(kept_approvals, "PENDING", 3)
     await ask(store, session_id="s")
     known = make_request(session_id="s")
     await store.approvals.request(known)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.models import Approval, Claim
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, Claim
 from tests.support.stores import DENY, ManualClock, approve, ask, decide, read_call
 
 

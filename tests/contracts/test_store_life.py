@@ -20,9 +20,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import Approval, Choice, Claim, Decider
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, Choice, Claim, Decider
 from tests.support.stores import ALLOW, DENY, ManualClock, make_request, require
 
 T = TypeVar("T")

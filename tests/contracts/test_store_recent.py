@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.stores.owners import list_requesters
-from amplifier_hooks.approvals.stores.recent import list_recent
-from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
+from amplifier_hooks.approvals.stores.approval_rows import list_requesters
+from amplifier_hooks.approvals.stores.store import Store, list_recent
 from tests.support.stores import ManualClock, make_request
 
 

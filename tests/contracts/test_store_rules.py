@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.models import ApprovalRequest, StandingRule, StandingWish
 from amplifier_hooks.approvals.stores.scopes import describe_width
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, StandingWish
-from amplifier_hooks.approvals.stores.values.rule import StandingRule
 from tests.support.stores import DENY, ManualClock, ask, decide, make_request, require
 
 

@@ -13,17 +13,17 @@ import pytest
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.proof import RangeRoots, list_consistency_ranges
 from amplifier_audit.format.tree import Tree, hash_leaf
-from amplifier_hooks.approvals.stores import records as kept_records
-from amplifier_hooks.approvals.stores import sessions as kept_sessions
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
-from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.hook_figures import HookFigures
-from amplifier_hooks.approvals.stores.values.session import (
+from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed, NotFound
+from amplifier_hooks.approvals.models import (
     Overruling,
     SessionEntry,
     SessionRecord,
     TrailHead,
 )
+from amplifier_hooks.approvals.stores import sessions as kept_records
+from amplifier_hooks.approvals.stores import sessions as kept_sessions
+from amplifier_hooks.approvals.stores.statistics import HookFigures
+from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import DENY, ManualClock, approve, ask, decide
 
 DISPATCH = {

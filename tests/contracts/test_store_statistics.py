@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores import statistics
+from amplifier_hooks.approvals.stores.statistics import SUMS
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.hook_figures import SUMS
-from amplifier_hooks.approvals.stores.values.session import SessionRecord
 from tests.support.stores import ManualClock
 
 HOUR = 3600.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from amplifier_hooks.approvals.models import Choice, Decider
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import Choice, Decider
 from tests.support.approval_worker import Life
 from tests.support.postgres_server import PostgresServer
 

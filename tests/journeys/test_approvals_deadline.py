@@ -9,9 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import Choice, Decider
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import Choice, Decider
 from tests.support.approval_worker import Life
 from tests.support.waiting import wait_until
 

@@ -13,9 +13,9 @@ from typing import Literal
 import psycopg
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import Approval, Choice, Decider
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, Choice, Decider
 from tests.support.approval_worker import Life
 
 LEASE = 600.0

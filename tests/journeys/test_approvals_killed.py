@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import Conflict
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     Choice,
     Decider,
 )
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.approval_worker import (
     LONG,
     POINTS,

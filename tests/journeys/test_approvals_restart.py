@@ -9,15 +9,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from amplifier_hooks.approvals.client.people_client import PeopleClient
-from amplifier_hooks.approvals.stores.errors import Conflict
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.client import PeopleClient
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     Choice,
     Decider,
 )
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.approval_worker import (
     Life,
     Processes,

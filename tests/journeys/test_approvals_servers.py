@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from amplifier_hooks.approvals.client.people_client import PeopleClient
+from amplifier_hooks.approvals.client import PeopleClient
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Choice
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter, Choice
 from tests.support.approval_worker import (
     Life,
     Processes,
@@ -106,9 +106,7 @@ class Team:
 
 @pytest.fixture
 async def team(postgres_url: str, tmp_path: Path) -> AsyncIterator[Team]:
-    with Processes(
-        "amplifier_hooks.server.server", "amplifier_hooks.approvals.client.http_link"
-    ) as running:
+    with Processes("amplifier_hooks.server.server", "amplifier_hooks.approvals.client") as running:
         async with await open_store(postgres_url) as store:
             made = Team(store, postgres_url, running, tmp_path)
             await made.start()

@@ -28,8 +28,8 @@ from hypothesis.stateful import (
 )
 
 from amplifier_audit import open_log, read_records
-from amplifier_hooks.approvals.reporting.record import write_record
-from amplifier_hooks.approvals.stores.values.hook_figures import list_figures
+from amplifier_hooks.approvals.reporting import write_record
+from amplifier_hooks.approvals.stores.statistics import list_figures
 from amplifier_hooks.coding_agents.daemon.request import Request
 from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
 from amplifier_hooks.insight.backtest import Tally, backtest_trails

@@ -16,8 +16,8 @@ from hypothesis import Phase, example, given, settings
 from amplifier_audit import AuditLog, AuditSettings, open_log, read_records
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.trails import Trail
-from amplifier_hooks.approvals.reporting.record import write_record
-from amplifier_hooks.approvals.stores.values.hook_figures import BOUNDS, list_figures
+from amplifier_hooks.approvals.reporting import write_record
+from amplifier_hooks.approvals.stores.statistics import BOUNDS, list_figures
 from amplifier_hooks.mcp.server.scope import Scope
 from amplifier_hooks.mcp.server.trail.statistics import StatisticsArguments, TrailStatistics
 from amplifier_hooks.mcp.server.trail.trails import OpenTrail, Trails

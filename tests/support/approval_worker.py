@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess as Process
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.errors import Conflict
-from amplifier_hooks.approvals.stores.link import AgentLink
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.link import AgentLink
+from amplifier_hooks.approvals.models import ApprovalRequest, Option
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option
 
 POINTS = (
     "before the request",
@@ -111,7 +111,7 @@ def run_on_store(url: str, life: Life) -> None:
 
 def run_on_server(url: str, token: str, life: Life) -> None:
     """A process whose agent knows only a server."""
-    from amplifier_hooks.approvals.client.http_link import HttpLink
+    from amplifier_hooks.approvals.client import HttpLink
 
     async def main() -> str:
         link = HttpLink(url, token, patience=LONG)

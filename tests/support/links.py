@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Decider
 from amplifier_hooks.approvals.request import Asker
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter, Decider
 from tests.support.stores import choose
 from tests.support.waiting import wait_until
 

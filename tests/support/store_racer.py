@@ -11,14 +11,14 @@ import json
 import sys
 from collections import Counter
 
-from amplifier_hooks.approvals.stores.errors import Conflict
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     Choice,
     Decider,
 )
+from amplifier_hooks.approvals.stores.store import Store, open_store
 
 
 async def race(store: Store, name: str) -> Counter[str]:

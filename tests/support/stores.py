@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalRequest,
     Choice,
@@ -15,6 +14,7 @@ from amplifier_hooks.approvals.stores.values.approval import (
     Option,
     Requirement,
 )
+from amplifier_hooks.approvals.stores.store import Store
 
 ALLOW, DENY, ALWAYS = 0, 1, 2
 OPTIONS = (

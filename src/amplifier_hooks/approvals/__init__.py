@@ -5,9 +5,7 @@ What a guard denies they never see, so they cannot allow it.
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.edits import EditsApproval
-from amplifier_hooks.approvals.policy import PolicyApproval, Ruling
-from amplifier_hooks.approvals.refusal import RefusingApproval
+from amplifier_hooks.approvals.policy import EditsApproval, PolicyApproval, RefusingApproval, Ruling
 from amplifier_hooks.approvals.rules import RulesApproval
 
 __all__ = ["EditsApproval", "PolicyApproval", "RefusingApproval", "RulesApproval", "Ruling"]

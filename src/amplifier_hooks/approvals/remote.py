@@ -3,23 +3,294 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, allows
+from amplifier_core.approval import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    ApprovalTimeout,
+    allows,
+    read_option,
+)
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import Decision
-from amplifier_hooks.approvals.call_names import CallNames
-from amplifier_hooks.approvals.put_question import PutQuestion
+from amplifier_hooks.approvals.editing import list_once, word_edit
+from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.link import AgentLink
+from amplifier_hooks.approvals.models import Approval, ApprovalRequest, StandingRule
 from amplifier_hooks.approvals.request import Asker, Scrub, make_key, write_request
-from amplifier_hooks.approvals.standing import find_standing_answer
-from amplifier_hooks.approvals.stores.errors import StoreError, StoreUnavailable
-from amplifier_hooks.approvals.stores.link import AgentLink
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalRequest
+from amplifier_hooks.approvals.stores.scopes import covers
 from amplifier_hooks.text.short_ids import shorten_id
+
+T = TypeVar("T")
+
+# Seconds of one long poll, between attempts to reach a store that does not answer, and that a
+# question ends before the kernel's own deadline, so that it closes with a word instead of a cut.
+POLL = 30.0
+PAUSES = (0.1, 0.3, 1.0, 2.0)
+MARGIN = 1.0
+# A link that answers at once though nothing has changed must not keep a processor busy.
+LEAST_WAIT = 0.02
+
+
+class PutQuestion:
+    """The life of one question at a link.
+
+    `call` names the call that would run, `number` gives the attempts that are still free, and
+    `report` hears of a store that does not answer, and that it does again; `announce`, of the
+    approval that now waits for a person.
+    """
+
+    def __init__(
+        self,
+        link: AgentLink,
+        question: ApprovalQuestion,
+        call: str,
+        *,
+        write: Callable[[float], Awaitable[ApprovalRequest]],
+        number: Callable[[int], int],
+        report: Callable[[str | None], Awaitable[None]],
+        announce: Callable[[Approval], Awaitable[None]],
+    ) -> None:
+        self._link = link
+        self._question = question
+        self._call = call
+        self._write = write
+        self._number = number
+        self._report = report
+        self._announce = announce
+        self._deadline = time.monotonic() + question.timeout
+        self._deadline -= min(MARGIN, question.timeout / 4)
+        self._request: ApprovalRequest | None = None
+        self._approval: Approval | None = None
+
+    @property
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    async def answer(self) -> ApprovalAnswer:
+        """What a person says; ApprovalTimeout or ApprovalError if nobody does."""
+        if self._left <= 0:
+            raise ApprovalTimeout("there was no time to decide")
+        first = await self._write(self._left)
+        try:
+            approval = await self._ask(first)
+            await self._announce(approval)
+            while approval.status == "pending":
+                approval = await self._wait(approval)
+        except StoreUnavailable as error:
+            raise ApprovalError(f"nobody elsewhere could be asked: {error}") from error
+        except StoreError as error:
+            raise ApprovalError(f"the question was not taken: {error}") from error
+        return self.read_answer(approval)
+
+    async def withdraw(
+        self, *, by: str = "", option: str = "", reason: str = ""
+    ) -> Approval | None:
+        """Stop asking; how it ended, or None if it was never asked. StoreError if that fails.
+
+        A request whose answer never came may have arrived: the same key finds it.
+        """
+        if self._request is None:
+            return None
+        approval = self._approval or await self._link.request(self._request)
+        self._approval = await self._link.withdraw(approval.id, by=by, option=option, reason=reason)
+        return self._approval
+
+    def read_answer(self, approval: Approval) -> ApprovalAnswer:
+        """The answer that a decided approval gives."""
+        if approval.status == "expired":
+            raise ApprovalTimeout("nobody decided in time")
+        if approval.status not in ("approved", "denied"):
+            raise ApprovalError(f"the question was closed elsewhere: it is {approval.status!r}")
+        edited = None if approval.edited_input is None else dict(approval.edited_input)
+        option, comment = approval.option, approval.comment
+        if edited is not None:
+            option = self._choose_once(option)
+            words = word_edit(edited, self._question.tool_name)
+            comment = "; ".join(filter(None, (comment, words)))
+        by = f"{approval.decided_by} via {approval.decided_via}"
+        return ApprovalAnswer(option, by=by, comment=comment or None, edited_input=edited)
+
+    def _choose_once(self, option: str) -> str:
+        """An edited input is allowed this once, whatever the label says of later."""
+        once = [one for one in list_once(self._question) if read_option(one).allows]
+        return option if option in once or not once else once[0]
+
+    async def _ask(self, first: ApprovalRequest) -> Approval:
+        """The row of this question: one that waits or was allowed and not used, or a new one."""
+        attempt = 0
+        while self._left > 0:
+            attempt = self._number(attempt + 1)
+            key = make_key(self._question, self._call, attempt)
+            self._request = replace(first, key=key, timeout=self._left)
+            approval = await self._put(self._request)
+            if approval.status in ("pending", "approved"):
+                self._approval = approval
+                return approval
+        raise ApprovalTimeout("there was no time to ask")
+
+    async def _put(self, request: ApprovalRequest) -> Approval:
+        """Put the question; a link that tries for longer than there is time has not put it."""
+        try:
+            async with asyncio.timeout(self._left):
+                return await self._try(partial(self._link.request, request))
+        except TimeoutError:
+            raise StoreUnavailable("there was no answer in time") from None
+
+    async def _wait(self, approval: Approval) -> Approval:
+        if self._left <= 0:
+            closed = await self.withdraw(reason="nobody decided in time")
+            if closed is None or closed.status == "cancelled":
+                raise ApprovalTimeout("nobody decided in time")
+            return closed
+        began = time.monotonic()
+        seconds = min(POLL, self._left)
+        found = await self._try(partial(self._link.wait, approval.id, seconds))
+        if found.status == "pending" and time.monotonic() - began < LEAST_WAIT:
+            await asyncio.sleep(LEAST_WAIT)
+        return found
+
+    async def _try(self, act: Callable[[], Awaitable[T]]) -> T:
+        """Do it, again and again while the store does not answer and there is time."""
+        tries = 0
+        while True:
+            try:
+                done = await act()
+            except StoreUnavailable as error:
+                pause = PAUSES[min(tries, len(PAUSES) - 1)]
+                if self._left <= pause:
+                    raise
+                await self._report(str(error))
+                await asyncio.sleep(pause)
+                tries += 1
+            else:
+                await self._report(None)
+                return done
+
+
+async def find_standing_answer(
+    link: AgentLink, question: ApprovalQuestion, request: ApprovalRequest
+) -> ApprovalAnswer | None:
+    """The answer of a rule that holds for this request; its use is counted where it is kept."""
+    if not any(option.allows for option in request.options) or question.default == "allow":
+        return None
+    rule = await link.find_rule(request)
+    # A rule for a folder is judged here again, where its files and links are.
+    if rule is None or not await asyncio.to_thread(covers, rule, request):
+        return None
+    return answer_by_rule(question, rule)
+
+
+def answer_by_rule(question: ApprovalQuestion, rule: StandingRule) -> ApprovalAnswer:
+    """A yes for this time, by the rule: it is looked up again the next time."""
+    once = [one for one in question.options if _is_once(one)]
+    option = once[0] if once else "Allow once"
+    return ApprovalAnswer(option, by=f"rule:standing {rule.id}")
+
+
+def _is_once(option: str) -> bool:
+    meaning = read_option(option)
+    return meaning.allows and not meaning.remembered
+
+
+@dataclass(slots=True)
+class _Run:
+    """One call under an id, from its first question to its end."""
+
+    number: int
+    digest: str
+    shown: set[str] = field(default_factory=set)
+    is_edited: bool = False
+    is_over: bool = False
+
+
+class CallNames:
+    """Gives every call of a session a name of its own: of its id and its input, and a number.
+
+    The first call of an id with an input has the same name after this process was killed and
+    another goes on, so that an approval is found again; and no other call of that id is in its way.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], _Run] = {}
+        self._counts: Counter[tuple[str, str, str]] = Counter()
+
+    def name(self, session_id: str, call_id: str, digest: str) -> str:
+        """The name for a question: of the call that is being asked about, or of a new one.
+
+        Another input under the same id is another call, unless a person made the change.
+        """
+        run = self._runs.get((session_id, call_id))
+        if run is None or run.is_over or not (run.is_edited or digest in run.shown or not digest):
+            again = self._counts[(session_id, call_id, digest)]
+            run = self._runs[(session_id, call_id)] = _Run(again + 1, digest)
+            self._counts[(session_id, call_id, digest)] += 1
+        run.shown.add(digest)
+        return _write_name(call_id, run)
+
+    def find(self, session_id: str, call_id: str) -> str | None:
+        """The name under which a call was asked about; None if it was not, or is over."""
+        run = self._runs.get((session_id, call_id))
+        return None if run is None or run.is_over else _write_name(call_id, run)
+
+    def note_edit(self, session_id: str, call_id: str) -> None:
+        """A person changed the input: what comes next under this id is the same call."""
+        if run := self._runs.get((session_id, call_id)):
+            run.is_edited = True
+
+    def end(self, session_id: str, call_id: str) -> None:
+        """The call is refused, or has started: what comes next under this id is another one."""
+        if run := self._runs.get((session_id, call_id)):
+            run.is_over = True
+
+
+def _write_name(call_id: str, run: _Run) -> str:
+    name = f"{call_id}@{run.digest[:12]}" if run.digest else call_id
+    return name if run.number == 1 else f"{name}#{run.number}"
+
+
+MOST_WAITING = 200
+
+
+class WaitingList:
+    """Finds the id of an approval by what a hook asked; offered as `approval.find`."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._news = asyncio.Event()
+
+    def add(self, approval: Approval) -> None:
+        """An approval waits now."""
+        key = (approval.request.hook, approval.request.prompt)
+        self._ids[key] = approval.id
+        self._ids.move_to_end(key)
+        if len(self._ids) > MOST_WAITING:
+            self._ids.popitem(last=False)
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def find(self, hook: str, prompt: str, seconds: float) -> str | None:
+        """The id of what this hook asks, once it is known; None if it is not in that time.
+
+        Whoever hears of a question hears of it before it is asked, so the next one is meant.
+        """
+        before = self._ids.get((hook, prompt))
+        try:
+            async with asyncio.timeout(seconds):
+                while (found := self._ids.get((hook, prompt))) in (None, before):
+                    await self._news.wait()
+        except TimeoutError:
+            return before
+        return found
+
 
 Tell = Callable[[str], Awaitable[Any]]
 

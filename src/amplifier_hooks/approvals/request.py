@@ -13,7 +13,7 @@ from typing import Any
 from amplifier_core.approval import ApprovalQuestion, read_option
 from amplifier_hooks.approvals.change import write_preview
 from amplifier_hooks.approvals.editing import is_editable
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option, Requirement
+from amplifier_hooks.approvals.models import ApprovalRequest, Option, Requirement
 
 MASKED = "Secrets are masked here. The call has them, and cannot be edited elsewhere."
 

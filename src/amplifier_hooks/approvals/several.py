@@ -19,10 +19,9 @@ from amplifier_core.approval import (
 from amplifier_core.approval.meaning import allows_unoffered
 from amplifier_core.errors import ApprovalError
 from amplifier_core.models import Decision
-from amplifier_hooks.approvals.put_question import PutQuestion
-from amplifier_hooks.approvals.remote import RemoteApproval, Tell, tell_nobody
-from amplifier_hooks.approvals.stores.errors import StoreError
-from amplifier_hooks.approvals.stores.values.approval import Approval
+from amplifier_hooks.approvals.errors import StoreError
+from amplifier_hooks.approvals.models import Approval
+from amplifier_hooks.approvals.remote import PutQuestion, RemoteApproval, Tell, tell_nobody
 
 WHERE = {
     "web": "in the browser",

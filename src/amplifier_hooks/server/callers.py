@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Protocol
 
+from amplifier_hooks.approvals.models import ADMIN, AGENT, DECIDE, Decider, Identity, Login, Via
 from amplifier_hooks.approvals.stores.access import derive_cookie
-from amplifier_hooks.approvals.stores.values.access import ADMIN, AGENT, DECIDE, Identity, Login
-from amplifier_hooks.approvals.stores.values.approval import Decider, Via
 from amplifier_hooks.http_guard import Head, read_bearer
 
 COOKIE = "amplifier_login"

@@ -10,7 +10,7 @@ from math import ceil, isfinite
 from time import monotonic
 from typing import Any
 
-from amplifier_hooks.approvals.stores.errors import StoreError
+from amplifier_hooks.approvals.errors import StoreError
 from amplifier_hooks.http_guard import (
     Head,
     Headers,

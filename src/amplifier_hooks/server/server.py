@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from amplifier_hooks.approvals.stores.errors import StoreOutage
+from amplifier_hooks.approvals.errors import StoreOutage
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.http_guard.server import CannotListen, GuardedConfig
 from amplifier_hooks.http_guard.server import bind as bind_socket

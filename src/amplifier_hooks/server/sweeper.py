@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.approvals.stores.errors import StoreError
+from amplifier_hooks.approvals.errors import StoreError
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store

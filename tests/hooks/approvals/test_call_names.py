@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.call_names import CallNames
+from amplifier_hooks.approvals.remote import CallNames
 
 
 def test_the_questions_about_one_call_have_the_same_name() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.grant import Grant
+from amplifier_hooks.approvals.rules import Grant
 from amplifier_hooks.guards.rules.occasion import Occasion
 from amplifier_hooks.guards.rules.rule import Match
 

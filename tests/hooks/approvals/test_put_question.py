@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ApprovalError
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import Approval, ApprovalRequest
 from amplifier_hooks.approvals.remote import RemoteApproval
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalRequest
 from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, find_waiting, list_states, make_asker
 

@@ -11,10 +11,10 @@ import pytest
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalGate, ApprovalQuestion
 from amplifier_core.errors import ApprovalError
-from amplifier_hooks.approvals import put_question, remote
+from amplifier_hooks.approvals import remote
+from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.approvals.remote import RemoteApproval
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, find_waiting, list_states, make_asker
 from tests.support.waiting import wait_until
@@ -131,7 +131,7 @@ async def test_a_store_that_is_away_for_a_while_is_asked_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person in front is told once, and once when it is back."""
-    monkeypatch.setattr(put_question, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote, "PAUSES", (0.01,))
     told: list[str] = []
 
     async def tell(text: str) -> None:
@@ -158,7 +158,7 @@ async def test_a_store_that_stays_away_is_an_error_with_a_sentence(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel denies, or applies the hook's default."""
-    monkeypatch.setattr(put_question, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote, "PAUSES", (0.01,))
     link = CutLink(store)
     link.is_cut = True
     gate = ApprovalGate(system_of(store, tmp_path, link=link))

@@ -8,8 +8,8 @@ from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_hooks.approvals.models import ApprovalRequest, Option
 from amplifier_hooks.approvals.request import MASKED, make_key, read_options, write_request
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option
 from tests.hooks.approvals.questions import ask
 from tests.support.links import make_asker
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.approvals.rule import ApprovalRule, load_rule
+from amplifier_hooks.approvals.rules import ApprovalRule, load_rule
 from tests.hooks.approvals.questions import ask
 
 

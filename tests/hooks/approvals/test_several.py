@@ -11,10 +11,10 @@ import pytest
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout, HandedOver
 from amplifier_core.errors import ApprovalError
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter
 from amplifier_hooks.approvals.remote import RemoteApproval
 from amplifier_hooks.approvals.several import UNRECORDED, SeveralApprovals
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter
 from tests.hooks.approvals.questions import ask
 from tests.support.links import ANN, CutLink, answer, find_waiting, list_states, make_asker
 from tests.support.stores import choose

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalGate
-from amplifier_hooks.approvals.remote import RemoteApproval
-from amplifier_hooks.approvals.standing import answer_by_rule
+from amplifier_hooks.approvals.models import StandingWish
+from amplifier_hooks.approvals.remote import RemoteApproval, answer_by_rule
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import StandingWish
 from tests.hooks.approvals.questions import ask
 from tests.support.links import answer, list_states, make_asker
 

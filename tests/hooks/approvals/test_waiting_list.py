@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from amplifier_hooks.approvals.stores.values.approval import Approval
-from amplifier_hooks.approvals.waiting_list import MOST, WaitingList
+from amplifier_hooks.approvals.models import Approval
+from amplifier_hooks.approvals.remote import MOST_WAITING, WaitingList
 from tests.support.stores import make_request
 
 
@@ -37,7 +37,7 @@ async def test_what_never_comes_is_not_waited_for_for_ever() -> None:
 async def test_only_so_many_are_kept() -> None:
     """A session may ask for weeks."""
     waiting = WaitingList()
-    for number in range(MOST + 1):
+    for number in range(MOST_WAITING + 1):
         waiting.add(approval(str(number), f"{number}?"))
     assert await waiting.find("h", "0?", 0.01) is None
     assert await waiting.find("h", "1?", 0.01) == "1"

@@ -370,7 +370,7 @@ def _list_wrong_objects(target: Target, head: list[tuple[str, str]]) -> Iterator
 
 
 def _plain_request() -> dict[str, Any]:
-    from amplifier_hooks.approvals.stores.values.plain import to_plain
+    from amplifier_hooks.approvals.models import to_plain
 
     plain: dict[str, Any] = to_plain(make_request(key="made-up"))
     return plain

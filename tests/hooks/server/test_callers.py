@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_hooks.approvals.models import Identity
 from amplifier_hooks.approvals.stores.access import derive_cookie
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.access import Identity
 from amplifier_hooks.http_guard import Head, read_bearer
 from amplifier_hooks.server.callers import (
     Caller,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.http_guard import Head, Refusal
 from amplifier_hooks.server import guard as guard_module
 from amplifier_hooks.server.guard import MAX_ANONYMOUS_BODY, Guard, RateLimit, check_json

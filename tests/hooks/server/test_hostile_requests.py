@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
 from tests.hooks.server import hostile_requests as hostile
 from tests.hooks.server.hostile_requests import Attack, Target, list_attacks
 from tests.hooks.server.world import World, make_request

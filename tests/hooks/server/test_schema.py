@@ -23,8 +23,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from amplifier_hooks.server.live import waiting
 from tests.hooks.server.hosting_project import save_bundle, trust
 from tests.hooks.server.world import run_server

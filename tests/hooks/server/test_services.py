@@ -6,7 +6,7 @@ import pytest
 from fastapi import HTTPException
 from starlette.requests import HTTPConnection
 
-from amplifier_hooks.approvals.stores.values.access import Identity
+from amplifier_hooks.approvals.models import Identity
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.services import get_caller, get_services, require
 from tests.hooks.server.world import World

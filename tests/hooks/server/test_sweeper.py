@@ -6,10 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import ApprovalFilter, Choice, Decider, SessionEntry
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter, Choice, Decider
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from amplifier_hooks.server import sweeper
 from amplifier_hooks.server.sweeper import retain_forever, sweep, sweep_forever
 from tests.hooks.server.world import make_request

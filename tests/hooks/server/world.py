@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
+from amplifier_hooks.approvals.models import Approval, ApprovalRequest, Option
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalRequest, Option
 from amplifier_hooks.server.app import create_app
 from amplifier_hooks.server.server import Server, bind, create_server
 from amplifier_hooks.server.settings import ServerSettings

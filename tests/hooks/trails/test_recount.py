@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 
 from amplifier_core.models.hook_counts import HookCounts
-from amplifier_hooks.approvals.stores.values.hook_figures import SUMS
-from amplifier_hooks.approvals.stores.values.hook_figures import list_figures as list_hook_figures
-from amplifier_hooks.approvals.stores.values.session import SessionRecord
+from amplifier_hooks.approvals.models import SessionRecord
+from amplifier_hooks.approvals.stores.statistics import SUMS
+from amplifier_hooks.approvals.stores.statistics import list_figures as list_hook_figures
 from amplifier_hooks.insight.counting import Recount, recount
 from amplifier_hooks.trails import RecordedHook
 from amplifier_hooks.trails.recount import MOST_HOOKS, OTHERS, SHADOW

@@ -13,13 +13,13 @@ from typing import Any
 
 from amplifier_audit import open_log, read_records, verify
 from amplifier_hooks.agent.trust.store import TrustStore
-from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     Choice,
     Decider,
 )
+from amplifier_hooks.approvals.stores.store import open_store
 from tests.support.mcp.wire import Program
 from tests.support.trust import look_at
 from tests.support.waiting import wait_until

@@ -16,18 +16,14 @@ from amplifier_core.mount_plan import list_ways
 from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.session.assembled import AssembledSession
+from amplifier_hooks.approvals.link import AgentLink
+from amplifier_hooks.approvals.models import Requirement, SessionEntry
 from amplifier_hooks.approvals.policy import PolicyApproval
-from amplifier_hooks.approvals.remote import RemoteApproval
-from amplifier_hooks.approvals.reporting.claims import Claims
-from amplifier_hooks.approvals.reporting.index import SessionIndex
-from amplifier_hooks.approvals.reporting.publisher import Publisher
-from amplifier_hooks.approvals.reporting.sink import ReportingSink
+from amplifier_hooks.approvals.remote import RemoteApproval, WaitingList
+from amplifier_hooks.approvals.reporting import Claims, Publisher, ReportingSink
 from amplifier_hooks.approvals.request import Asker
+from amplifier_hooks.approvals.session_index import SessionIndex
 from amplifier_hooks.approvals.several import SeveralApprovals
-from amplifier_hooks.approvals.stores.link import AgentLink
-from amplifier_hooks.approvals.stores.values.approval import Requirement
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
-from amplifier_hooks.approvals.waiting_list import WaitingList
 from amplifier_hooks.machine.user import get_user_name
 
 REPORTED = "reported_records"
@@ -178,7 +174,7 @@ async def _open_embedded(url: str | None) -> AgentLink:
 
 
 def _connect(server: str, token: str) -> AgentLink:
-    from amplifier_hooks.approvals.client.http_link import HttpLink
+    from amplifier_hooks.approvals.client import HttpLink
 
     return HttpLink(server, token)
 

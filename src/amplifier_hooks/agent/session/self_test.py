@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_hooks.approvals.stores.values.session import SELF_TEST_HOOK, SELF_TEST_PREFIX
+from amplifier_hooks.approvals.models import SELF_TEST_HOOK, SELF_TEST_PREFIX
 
 TYPE = "self_test"
 PREFIX = SELF_TEST_PREFIX

@@ -9,11 +9,8 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 
-from amplifier_hooks.approvals.stores.checks.fields import read_name, read_seconds
-from amplifier_hooks.approvals.stores.checks.people import identify_person
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.stores.values.access import (
+from amplifier_hooks.approvals.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.models import (
     ADMIN,
     AGENT,
     DECIDE,
@@ -21,8 +18,10 @@ from amplifier_hooks.approvals.stores.values.access import (
     Identity,
     Login,
     Token,
+    to_json,
 )
-from amplifier_hooks.approvals.stores.values.plain import to_json
+from amplifier_hooks.approvals.stores.checks import identify_person, read_name, read_seconds
+from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
 
 TOKEN = "amp_"
 LOGIN_SECONDS = 7 * 24 * 3600.0

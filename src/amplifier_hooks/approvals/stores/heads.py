@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from amplifier_audit.errors import BadCheckpoint
 from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
 from amplifier_audit.format.proof import verify_consistency
-from amplifier_hooks.approvals.stores.checks.fields import read_name
+from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed, NotFound
+from amplifier_hooks.approvals.models import TrailHead
+from amplifier_hooks.approvals.stores.checks import read_name
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
-from amplifier_hooks.approvals.stores.values.session import TrailHead
 
 LONGEST_PROOF = 64
 MOST_HEADS = 1_000

@@ -5,14 +5,23 @@ from __future__ import annotations
 import secrets
 from dataclasses import fields
 
-from amplifier_hooks.approvals.stores.checks.fields import clean_text, read_name
-from amplifier_hooks.approvals.stores.checks.limits import PROMPT, refuse_bad_request
-from amplifier_hooks.approvals.stores.checks.people import identify_person
+from amplifier_hooks.approvals.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.models import (
+    Approval,
+    ApprovalRequest,
+    OfferedScope,
+    StandingRule,
+    StandingWish,
+)
+from amplifier_hooks.approvals.stores.checks import (
+    PROMPT,
+    clean_text,
+    identify_person,
+    read_name,
+    refuse_bad_request,
+)
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.stores.scopes import covers, name_question
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalRequest, StandingWish
-from amplifier_hooks.approvals.stores.values.rule import OfferedScope, StandingRule
 
 _HOLDS = "revoked_at IS NULL AND expires > unix_now() AND (uses_left IS NULL OR uses_left > 0)"
 _INSERT = """

@@ -6,10 +6,8 @@ import posixpath
 import re
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.checks.fields import clean_text
-from amplifier_hooks.approvals.stores.checks.limits import PROMPT
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalRequest
-from amplifier_hooks.approvals.stores.values.rule import OfferedScope, StandingRule
+from amplifier_hooks.approvals.models import Approval, ApprovalRequest, OfferedScope, StandingRule
+from amplifier_hooks.approvals.stores.checks import PROMPT, clean_text
 from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
 from amplifier_hooks.guards.policy.paths import resolve
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-_ENGINE = "amplifier_hooks.approvals.stores.postgres.engine"
+_ENGINE = "amplifier_hooks.approvals.stores.postgres"
 
 
 def uses_postgres() -> bool:

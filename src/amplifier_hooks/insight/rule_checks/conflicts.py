@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from amplifier_hooks.approvals.rule import NAMED_ONLY
+from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.insight.rule_checks.coverage import (
     covers_answering_rule,
     covers_hook_rule,

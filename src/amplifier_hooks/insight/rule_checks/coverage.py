@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from amplifier_core.events import canonical
-from amplifier_hooks.approvals.rule import NAMED_ONLY
+from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import CommandPattern
 from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
 from amplifier_hooks.insight.rule_checks.globs import (

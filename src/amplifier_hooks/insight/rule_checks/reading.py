@@ -9,9 +9,8 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle, Place
-from amplifier_hooks.approvals.rule import ApprovalRule
-from amplifier_hooks.approvals.rule import load_rule as load_approval_rule
-from amplifier_hooks.approvals.rules import RulesApproval
+from amplifier_hooks.approvals.rules import ApprovalRule, RulesApproval
+from amplifier_hooks.approvals.rules import load_rule as load_approval_rule
 from amplifier_hooks.guards.rules.config import (
     NAME,
     Config,

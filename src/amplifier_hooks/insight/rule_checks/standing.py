@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.errors import NotFound
+from amplifier_hooks.approvals.errors import NotFound
 from amplifier_hooks.approvals.stores.store import Store
 from amplifier_hooks.insight.rule_checks.written_rule import StandingGrant
 

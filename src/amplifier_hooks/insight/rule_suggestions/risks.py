@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.utils.nested import iterate_parts
-from amplifier_hooks.approvals.rule import NAMED_ONLY
+from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import Command, Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy import place_table

@@ -21,11 +21,10 @@ from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionSto
 from amplifier_hooks.agent.trust.import_guard import guard_imports
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
-from amplifier_hooks.approvals.stores.errors import Conflict, NotFound, TooMany
-from amplifier_hooks.approvals.stores.sqlite.engine import SqliteEngine
+from amplifier_hooks.approvals.errors import Conflict, NotFound, TooMany
+from amplifier_hooks.approvals.models import ApprovalFilter, SessionEntry
+from amplifier_hooks.approvals.stores.sqlite import SqliteEngine
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.server.hosting.hosted_session import PROMPTED_BY, HostedSession
 from amplifier_hooks.server.hosting.session_lock import SessionLock

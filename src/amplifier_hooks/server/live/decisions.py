@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.approvals.stores.errors import NotAllowed
-from amplifier_hooks.approvals.stores.values.approval import Approval
+from amplifier_hooks.approvals.errors import NotAllowed
+from amplifier_hooks.approvals.models import Approval
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.wire.bodies import DecisionBody
 

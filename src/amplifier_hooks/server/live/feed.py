@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from amplifier_hooks.approvals.errors import StoreError
 from amplifier_hooks.approvals.stores.engine import ANY, Change, Engine
-from amplifier_hooks.approvals.stores.errors import StoreError
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from amplifier_hooks.approvals.errors import NotFound, StoreError, TooMany
 from amplifier_hooks.approvals.stores.engine import ANY, Change
-from amplifier_hooks.approvals.stores.errors import NotFound, StoreError, TooMany
 from amplifier_hooks.server.live.feed import ChangeFeed
 from amplifier_hooks.server.live.pending import PendingList
 from amplifier_hooks.server.live.recent_changes import RecentChanges

@@ -6,7 +6,7 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
+from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.server.live.update import Update, make_update
 
 if TYPE_CHECKING:

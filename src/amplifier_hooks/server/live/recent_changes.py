@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_hooks.approvals.stores.errors import NotFound
-from amplifier_hooks.approvals.stores.recent import list_recent
-from amplifier_hooks.approvals.stores.values.approval import Approval
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.errors import NotFound
+from amplifier_hooks.approvals.models import Approval, SessionEntry
+from amplifier_hooks.approvals.stores.store import list_recent
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store

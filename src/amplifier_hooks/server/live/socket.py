@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from amplifier_hooks.approvals.stores.errors import NotAllowed, StoreError, TooMany
+from amplifier_hooks.approvals.errors import NotAllowed, StoreError, TooMany
 from amplifier_hooks.server.callers import Caller, identify_again
 from amplifier_hooks.server.live.decisions import decide
 from amplifier_hooks.server.live.hub import Hub

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.approvals.stores.errors import StoreError
+from amplifier_hooks.approvals.errors import StoreError
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.engine import Engine

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.values.approval import Claim
+from amplifier_hooks.approvals.models import Claim
 from amplifier_hooks.server.routes.approvals import Wait, wait_for_decision
 from amplifier_hooks.server.routes.ownership import (
     get_own_approval,

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, StoreError
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter, Status
+from amplifier_hooks.approvals.errors import BadRequest, StoreError
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Status
 from amplifier_hooks.server.live.decisions import decide
 from amplifier_hooks.server.live.waiting import MAX_WAIT, wait_while
 from amplifier_hooks.server.services import Person, Reader, Services, Shared

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.stores.errors import NotAllowed, NotFound
-from amplifier_hooks.approvals.stores.owners import list_requesters
-from amplifier_hooks.approvals.stores.values.approval import Approval
+from amplifier_hooks.approvals.errors import NotAllowed, NotFound
+from amplifier_hooks.approvals.models import Approval
+from amplifier_hooks.approvals.stores.approval_rows import list_requesters
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.services import Services
 

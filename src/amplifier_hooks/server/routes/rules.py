@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.values.rule import StandingRule
+from amplifier_hooks.approvals.models import StandingRule
 from amplifier_hooks.server.services import Person, Reader, Shared
 from amplifier_hooks.server.wire.approval_answers import RuleList
 from amplifier_hooks.server.wire.encoding import answer

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionStatus
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, SessionEntry, SessionStatus
 from amplifier_hooks.server.live.waiting import MAX_WAIT, wait_while
 from amplifier_hooks.server.services import Reader, Services, Shared
 from amplifier_hooks.server.wire.encoding import answer, to_plain

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from amplifier_hooks.approvals.stores.errors import TooMany
+from amplifier_hooks.approvals.errors import TooMany
 from amplifier_hooks.server.callers import Caller, identify_again
 from amplifier_hooks.server.live.subscriber import Subscriber
 from amplifier_hooks.server.services import Reader, Services, Shared

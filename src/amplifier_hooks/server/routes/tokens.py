@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.values.access import Token
+from amplifier_hooks.approvals.models import Token
 from amplifier_hooks.server.services import Admin, Shared
 from amplifier_hooks.server.wire.access_answers import NewCode, NewToken, TokenList
 from amplifier_hooks.server.wire.bodies import CodeBody, TokenBody

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from amplifier_audit import AuditError, Report, verify
 from amplifier_audit.format.log_name import name_log
 from amplifier_audit.reader.report_text import report_to_dict
-from amplifier_hooks.approvals.stores.values.session import TrailHead
+from amplifier_hooks.approvals.models import TrailHead
 from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.server.services import Reader, Services, Shared
 from amplifier_hooks.server.wire.encoding import answer

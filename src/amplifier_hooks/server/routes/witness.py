@@ -9,8 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.stores.values.session import TrailHead
+from amplifier_hooks.approvals.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.models import TrailHead
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.services import Agent, Anybody, Shared
 from amplifier_hooks.server.wire.encoding import answer

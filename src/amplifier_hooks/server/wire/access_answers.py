@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from amplifier_hooks.approvals.stores.values.access import Token
+from amplifier_hooks.approvals.models import Token
 
 
 class Me(BaseModel):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from amplifier_hooks.approvals.stores.values.approval import Approval, Claim
-from amplifier_hooks.approvals.stores.values.rule import OfferedScope, StandingRule
+from amplifier_hooks.approvals.models import Approval, Claim, OfferedScope, StandingRule
 
 
 class ErrorText(BaseModel):

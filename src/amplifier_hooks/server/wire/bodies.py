@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from amplifier_hooks.approvals.stores.values.approval import Choice, StandingWish
+from amplifier_hooks.approvals.models import Choice, StandingWish
 from amplifier_hooks.server.wire.text import Comment, Id
 
 MAX_REFUSALS = 500

@@ -9,9 +9,9 @@ from typing import Any
 
 from starlette.responses import Response
 
+from amplifier_hooks.approvals import models
+from amplifier_hooks.approvals.models import Approval
 from amplifier_hooks.approvals.stores.scopes import describe_scopes
-from amplifier_hooks.approvals.stores.values import plain
-from amplifier_hooks.approvals.stores.values.approval import Approval
 
 
 def encode(value: Any) -> str:
@@ -34,14 +34,14 @@ def to_plain(value: Any) -> Any:
         return {key: to_plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain(one) for one in value]
-    return plain.to_plain(value)
+    return models.to_plain(value)
 
 
 def describe_approval(approval: Approval) -> dict[str, Any]:
     """An approval for clients; while it is pending, with the scopes that a person may choose."""
-    described: dict[str, Any] = plain.to_plain(approval)
+    described: dict[str, Any] = models.to_plain(approval)
     if approval.status == "pending":
-        described["scopes"] = plain.to_plain(describe_scopes(approval))
+        described["scopes"] = models.to_plain(describe_scopes(approval))
     return described
 
 

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.stores.errors import (
+from amplifier_hooks.approvals.errors import (
     BadRequest,
     Conflict,
     NotAllowed,
@@ -18,7 +18,7 @@ from amplifier_hooks.approvals.stores.errors import (
     StoreUnavailable,
     TooMany,
 )
-from amplifier_hooks.approvals.stores.values.access import READ
+from amplifier_hooks.approvals.models import READ
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.logs import make_error, note_problem
 from amplifier_hooks.server.wire.approval_answers import ConflictAnswer, ErrorAnswer

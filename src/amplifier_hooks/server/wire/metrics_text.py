@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from amplifier_hooks.approvals.stores.values.hook_figures import BOUNDS, HookFigures
+from amplifier_hooks.approvals.stores.statistics import BOUNDS, HookFigures
 from amplifier_hooks.trails.recount import SHADOW
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"

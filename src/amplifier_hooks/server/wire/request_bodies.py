@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option, Requirement
+from amplifier_hooks.approvals.models import ApprovalRequest, Option, Requirement
 from amplifier_hooks.server.wire.bodies import Body
 from amplifier_hooks.server.wire.text import STORABLE, Comment, Id, Name
 

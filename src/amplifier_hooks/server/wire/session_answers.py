@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from amplifier_hooks.approvals.stores.values.hook_figures import HookFigures
-from amplifier_hooks.approvals.stores.values.session import (
+from amplifier_hooks.approvals.models import (
     Overruling,
     SessionEntry,
     SessionRecord,
     TrailHead,
 )
+from amplifier_hooks.approvals.stores.statistics import HookFigures
 from amplifier_hooks.server.wire.approval_answers import DescribedApproval
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from amplifier_hooks.approvals.stores.values.session import (
+from amplifier_hooks.approvals.models import (
     SessionEntry,
     SessionRecord,
     SessionStatus,

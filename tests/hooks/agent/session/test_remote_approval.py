@@ -22,7 +22,7 @@ from amplifier_hooks.agent.session.remote_approval import (
     reach_people,
 )
 from amplifier_hooks.approvals import PolicyApproval, RefusingApproval, Ruling
-from amplifier_hooks.approvals.stores.errors import Conflict, StoreError
+from amplifier_hooks.approvals.errors import Conflict, StoreError
 from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.links import answer, find_waiting, list_states
 from tests.support.sessions import calls, plan_for

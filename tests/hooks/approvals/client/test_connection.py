@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.client import connection as connection_module
-from amplifier_hooks.approvals.client.connection import Connection
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound, StoreUnavailable
+from amplifier_hooks.approvals import http_connection as connection_module
+from amplifier_hooks.approvals.errors import BadRequest, NotFound, StoreUnavailable
+from amplifier_hooks.approvals.http_connection import Connection
 from tests.hooks.approvals.client.scripted_server import run_scripted, write_answer
 
 TOKEN = "amp_secret"

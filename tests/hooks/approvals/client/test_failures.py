@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.client.failures import read_failure
-from amplifier_hooks.approvals.stores import errors
-from amplifier_hooks.approvals.stores.values.approval import Approval
-from amplifier_hooks.approvals.stores.values.plain import to_plain
+from amplifier_hooks.approvals import errors
+from amplifier_hooks.approvals.http_connection import read_failure
+from amplifier_hooks.approvals.models import Approval, to_plain
 from tests.hooks.server.world import make_request
 
 

@@ -8,11 +8,9 @@ import json
 import pytest
 
 from amplifier_hooks.approvals.client import HttpLink
-from amplifier_hooks.approvals.stores.errors import Conflict, NotAllowed, NotFound, StoreUnavailable
-from amplifier_hooks.approvals.stores.link import AgentLink
-from amplifier_hooks.approvals.stores.values.approval import Choice, Decider
-from amplifier_hooks.approvals.stores.values.plain import to_plain
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+from amplifier_hooks.approvals.errors import Conflict, NotAllowed, NotFound, StoreUnavailable
+from amplifier_hooks.approvals.link import AgentLink
+from amplifier_hooks.approvals.models import Choice, Decider, SessionEntry, SessionRecord, to_plain
 from tests.hooks.approvals.client.scripted_server import run_scripted, write_answer
 from tests.hooks.server.world import World, make_request
 
@@ -100,7 +98,7 @@ async def test_a_wrong_token_is_said_at_once(served: World):
 
 async def test_a_server_that_comes_back_gets_the_question_again():
     """Retries until the deadline; the key makes it harmless."""
-    from amplifier_hooks.approvals.stores.values.approval import Approval
+    from amplifier_hooks.approvals.models import Approval
 
     approval = Approval("id", "", "pending", make_request(), 1.0, 2.0, 1.0, 1.0)
     good = write_answer(201, json.dumps(to_plain(approval)))

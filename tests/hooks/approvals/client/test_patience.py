@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.client import patience
-from amplifier_hooks.approvals.client.patience import persist
-from amplifier_hooks.approvals.stores.errors import Conflict, StoreUnavailable, TooMany
+from amplifier_hooks.approvals import http_connection
+from amplifier_hooks.approvals.errors import Conflict, StoreUnavailable, TooMany
+from amplifier_hooks.approvals.http_connection import persist
 
 
 class Attempts:
@@ -25,7 +25,7 @@ class Attempts:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_PAUSE", 0.0001)
+    monkeypatch.setattr(http_connection, "FIRST_PAUSE", 0.0001)
 
 
 async def test_a_server_that_comes_back_is_asked_again():

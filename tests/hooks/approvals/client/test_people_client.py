@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from amplifier_hooks.approvals.client import PeopleClient
-from amplifier_hooks.approvals.stores.errors import Conflict, NotAllowed
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter, Choice, StandingWish
+from amplifier_hooks.approvals.errors import Conflict, NotAllowed
+from amplifier_hooks.approvals.models import ApprovalFilter, Choice, StandingWish
 from tests.hooks.server.world import World
 
 

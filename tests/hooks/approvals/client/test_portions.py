@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.approvals.client.portions import BODY, MOST, fit_transcript, split_records
+from amplifier_hooks.approvals.client import BODY, MOST, fit_transcript, split_records
 
 
 def record(number: int, size: int = 10) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_core.errors import ApprovalError
 from amplifier_hooks.approvals.remote import RemoteApproval
-from amplifier_hooks.approvals.reporting.claims import Claims
+from amplifier_hooks.approvals.reporting import Claims
 from amplifier_hooks.approvals.stores.store import Store
 from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, list_states, make_asker

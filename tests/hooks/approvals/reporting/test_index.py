@@ -16,10 +16,10 @@ from amplifier_core.events import (
     SESSION_END,
     SESSION_START,
 )
-from amplifier_hooks.approvals.reporting import index
-from amplifier_hooks.approvals.reporting.index import SessionIndex
+from amplifier_hooks.approvals import session_index
+from amplifier_hooks.approvals.models import SessionEntry
+from amplifier_hooks.approvals.session_index import SessionIndex
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from tests.support.links import CutLink
 from tests.support.waiting import wait_until
 
@@ -110,7 +110,7 @@ async def test_a_sub_agent_has_an_entry_of_its_own_below_the_session(store: Stor
 
 async def test_a_session_shows_that_it_lives(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without news as well, and once the store is back after it was away."""
-    monkeypatch.setattr(index, "HEARTBEAT", 0.02)
+    monkeypatch.setattr(session_index, "HEARTBEAT", 0.02)
     link = CutLink(store)
     link.is_cut = True
     followed = Followed(store, link)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from amplifier_hooks.approvals.reporting.publisher import DROPPED, Publisher
-from amplifier_hooks.approvals.reporting.record import write_record
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.reporting import DROPPED, Publisher, write_record
 from amplifier_hooks.approvals.stores.store import Store
 from tests.support.links import CutLink
 from tests.support.waiting import wait_until

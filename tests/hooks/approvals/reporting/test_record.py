@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from amplifier_hooks.approvals.reporting.record import LONGEST_BODY, write_record
+from amplifier_hooks.approvals.reporting import LONGEST_BODY, write_record
 
 
 def test_a_record_has_its_number_its_time_and_plain_values_of_its_own() -> None:

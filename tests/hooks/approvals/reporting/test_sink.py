@@ -14,9 +14,7 @@ from amplifier_core.errors import ApprovalError, AuditUnavailable
 from amplifier_core.testing import MemoryAudit
 from amplifier_core.trail import AuditSink, NullSink, Trail
 from amplifier_hooks.approvals.remote import RemoteApproval
-from amplifier_hooks.approvals.reporting.claims import Claims
-from amplifier_hooks.approvals.reporting.publisher import Publisher
-from amplifier_hooks.approvals.reporting.sink import ReportingSink
+from amplifier_hooks.approvals.reporting import Claims, Publisher, ReportingSink
 from amplifier_hooks.approvals.stores.store import Store
 from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, list_states, make_asker

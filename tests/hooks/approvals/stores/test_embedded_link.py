@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord, StandingWish
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import StandingWish
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
 from tests.support.stores import ask, decide, make_request, read_call
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.approvals.stores.engine import ANY, Change, Engine, Transaction
-from amplifier_hooks.approvals.stores.postgres.engine import PostgresEngine
-from amplifier_hooks.approvals.stores.postgres.transaction import PostgresTransaction
-from amplifier_hooks.approvals.stores.sqlite.connection import SqliteTransaction
-from amplifier_hooks.approvals.stores.sqlite.engine import SqliteEngine
+from amplifier_hooks.approvals.stores.postgres import PostgresEngine
+from amplifier_hooks.approvals.stores.postgres_connection import PostgresTransaction
+from amplifier_hooks.approvals.stores.sqlite import SqliteEngine
+from amplifier_hooks.approvals.stores.sqlite_connection import SqliteTransaction
 
 
 def list_methods(kind: Any) -> dict[str, list[str]]:

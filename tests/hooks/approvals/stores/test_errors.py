@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_core.errors import AmplifierError
-from amplifier_hooks.approvals.stores.errors import Conflict, StoreError
+from amplifier_hooks.approvals.errors import Conflict, StoreError
 from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import BOB, approve, decide
 

@@ -8,9 +8,9 @@ import pytest
 
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.tree import hash_leaf
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.models import TrailHead
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import TrailHead
 
 
 async def test_of_two_first_heads_at_once_one_is_kept(store: Store) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.client.http_link import HttpLink
-from amplifier_hooks.approvals.stores.embedded_link import EmbeddedLink
-from amplifier_hooks.approvals.stores.link import AgentLink
+from amplifier_hooks.approvals.client import HttpLink
+from amplifier_hooks.approvals.link import AgentLink
+from amplifier_hooks.approvals.stores.store import EmbeddedLink
 
 
 def list_methods(kind: Any) -> dict[str, list[str]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.listeners import LIMIT, SOMETHING, Listeners
+from amplifier_hooks.approvals.stores.engine import LIMIT, SOMETHING, Change, Listeners
 
 
 def publish_from_thread(listeners: Listeners, *changes: Change) -> None:

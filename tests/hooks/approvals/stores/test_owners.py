@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.owners import list_requesters
+from amplifier_hooks.approvals.stores.approval_rows import list_requesters
 from amplifier_hooks.approvals.stores.store import open_store
 from tests.hooks.server.world import make_request
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplifier_hooks.approvals.stores.recent import list_recent
-from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
+from amplifier_hooks.approvals.stores.store import list_recent, open_store
 from tests.hooks.server.world import make_request
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import SessionRecord
 
 
 async def test_listeners_hear_which_session_published(store: Store) -> None:

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.models import Decider, StandingWish
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Decider, StandingWish
 from tests.support.stores import ManualClock, ask, decide, make_request, require
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.models import Approval, Option, StandingRule
 from amplifier_hooks.approvals.stores.scopes import covers, describe_scopes, name_question
-from amplifier_hooks.approvals.stores.values.approval import Approval, Option
-from amplifier_hooks.approvals.stores.values.rule import StandingRule
 from tests.support.stores import make_request, require
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores import sessions
-from amplifier_hooks.approvals.stores.errors import BadRequest
 from amplifier_hooks.approvals.stores.sessions import encode_transcript
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from tests.support.stores import ManualClock
 
 

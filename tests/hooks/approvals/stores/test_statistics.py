@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
 from amplifier_hooks.approvals.stores.store import Store
 
 

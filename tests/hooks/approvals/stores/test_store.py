@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.store import find_store, open_store
 from tests.support.stores import ask
 

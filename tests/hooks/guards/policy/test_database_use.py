@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_hooks.guards.policy.database_use import uses_postgres
 
-ENGINE = "amplifier_hooks.approvals.stores.postgres.engine"
+ENGINE = "amplifier_hooks.approvals.stores.postgres"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from amplifier_hooks.approvals.models import StandingWish
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import StandingWish
 from amplifier_hooks.insight.rule_checks.standing import read_grants
 from tests.support.stores import ANN, ask, decide
 

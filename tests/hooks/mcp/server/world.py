@@ -13,8 +13,8 @@ import yaml
 
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
+from amplifier_hooks.approvals.models import Approval, Choice
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, Choice
 from amplifier_hooks.mcp.server.scope import Scope
 from amplifier_hooks.mcp.server.toolbox import Reply, Settings, Toolbox
 from tests.support.stores import BOB, DENY, make_request

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
 from amplifier_hooks.server.hosting.hosted_session import UNDER_WAY

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import NotAllowed
-from amplifier_hooks.approvals.stores.values.access import Identity
+from amplifier_hooks.approvals.errors import NotAllowed
+from amplifier_hooks.approvals.models import Identity
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.live.decisions import decide
 from amplifier_hooks.server.wire.bodies import DecisionBody

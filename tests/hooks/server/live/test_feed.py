@@ -6,8 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
 from amplifier_hooks.server.live import feed as feed_module
 from amplifier_hooks.server.live.feed import EVERYTHING, ChangeFeed
 from tests.support.waiting import wait_until

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.errors import TooMany
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.approvals.stores.engine import ANY, Change
-from amplifier_hooks.approvals.stores.errors import TooMany
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
 from amplifier_hooks.server.live.subscriber import Subscriber
 from tests.hooks.server.world import World, make_request
 
@@ -103,7 +103,7 @@ async def test_whose_credential_ends_is_sent_away(world: World):
 
 async def test_a_store_that_fails_is_asked_again(world: World, monkeypatch):
     """What could not be read is told later."""
-    from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+    from amplifier_hooks.approvals.errors import StoreUnavailable
     from amplifier_hooks.server.live import hub as hub_module
 
     monkeypatch.setattr(hub_module, "_RETRY_SECONDS", 0.001)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.server.live import pending as pending_module
 from amplifier_hooks.server.live.pending import PendingList
 from tests.hooks.server.world import World

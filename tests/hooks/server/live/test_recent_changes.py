@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.server.live.recent_changes import RecentChanges
 from tests.hooks.server.world import World
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.server.live import socket as live_socket
 from amplifier_hooks.server.live.update import say
 from tests.hooks.server.live_client import connect_live, join_live

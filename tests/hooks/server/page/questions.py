@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from amplifier_hooks.approvals.stores.values.approval import ApprovalRequest, Option
+from amplifier_hooks.approvals.models import ApprovalRequest, Option
 
 DENY, ONCE, ALWAYS = 2, 0, 1
 OPTIONS = (

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import (
+from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
     ApprovalRequest,
     Choice,
     Decider,
 )
+from amplifier_hooks.approvals.stores.store import Store, open_store
 from amplifier_hooks.server.app import create_app
 from amplifier_hooks.server.server import Server, bind, create_server
 from amplifier_hooks.server.services import Services

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Dialog, Locator, Page, expect
 
-from amplifier_hooks.approvals.stores.values.approval import Approval, Requirement
+from amplifier_hooks.approvals.models import Approval, Requirement
 from tests.hooks.server.page.browser import People
 from tests.hooks.server.page.questions import COMMAND, ONCE, OPTIONS, make_edit, make_question
 from tests.hooks.server.page.running_server import RunningServer

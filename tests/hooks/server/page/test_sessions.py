@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from amplifier_hooks.approvals.stores.values.approval import Choice, Decider, StandingWish
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+from amplifier_hooks.approvals.models import (
+    Choice,
+    Decider,
+    SessionEntry,
+    SessionRecord,
+    StandingWish,
+)
 from tests.hooks.insight.reports.stories import write_trail
 from tests.hooks.server.page.browser import People
 from tests.hooks.server.page.questions import DENY, ONCE, make_question

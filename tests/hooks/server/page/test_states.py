@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
 from tests.hooks.server.page.browser import People
 from tests.hooks.server.page.questions import make_question
 from tests.hooks.server.page.running_server import RunningServer

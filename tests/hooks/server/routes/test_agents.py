@@ -6,7 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 
-from amplifier_hooks.approvals.stores.values.plain import to_plain
+from amplifier_hooks.approvals.models import to_plain
 from tests.hooks.server.world import World, allow, make_request
 
 

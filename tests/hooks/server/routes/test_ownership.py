@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import NotAllowed, NotFound
-from amplifier_hooks.approvals.stores.values.access import Identity
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.errors import NotAllowed, NotFound
+from amplifier_hooks.approvals.models import Identity, SessionEntry
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.routes.ownership import (
     get_own_approval,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.server.routes import report
 from tests.hooks.insight.reports.stories import write_trail
 from tests.hooks.server.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from amplifier_hooks.approvals.stores.values.session import (
+from amplifier_hooks.approvals.models import (
     SessionEntry,
     SessionRecord,
     SessionStatus,

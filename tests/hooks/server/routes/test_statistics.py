@@ -6,8 +6,8 @@ from time import time
 
 import pytest
 
+from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores import statistics
-from amplifier_hooks.approvals.stores.values.session import SessionRecord
 from tests.hooks.server.world import World
 
 

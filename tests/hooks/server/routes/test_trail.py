@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplifier_audit import AuditLog
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry
 from tests.hooks.server.world import World
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.approvals.stores.values.approval import StandingWish
+from amplifier_hooks.approvals.models import StandingWish
 from amplifier_hooks.server.wire.bodies import (
     CodeBody,
     DecisionBody,

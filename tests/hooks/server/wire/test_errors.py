@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from amplifier_hooks.approvals.stores import errors
+from amplifier_hooks.approvals import errors
 from amplifier_hooks.server.wire.errors import ERRORS, describe_error
 from tests.hooks.server.world import World
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.values.hook_figures import HookFigures
+from amplifier_hooks.approvals.stores.statistics import HookFigures
 from amplifier_hooks.server.wire.metrics_text import OTHERS, write_metrics
 
 NOBODY = HookFigures(0, "", "", "")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.approvals.stores.values.plain import to_plain
+from amplifier_hooks.approvals.models import to_plain
 from amplifier_hooks.server.wire.request_bodies import ApprovalRequestBody
 from tests.hooks.server.world import make_request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.server.wire.session_answers import (
     DescribedSession,
     RecordPage,

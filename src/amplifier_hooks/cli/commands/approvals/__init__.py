@@ -103,7 +103,7 @@ def list_command(everything: bool, limit: int, as_json: bool, **place: Any) -> N
     """List what waits for a person."""
 
     async def work(desk: Desk) -> None:
-        from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
+        from amplifier_hooks.approvals.models import ApprovalFilter
 
         wanted = ApprovalFilter(
             status=() if everything else ("pending",), newest_first=everything, limit=limit
@@ -282,6 +282,6 @@ def revoke(rule: str, **place: Any) -> None:
 
 
 def _to_json(value: Any) -> str:
-    from amplifier_hooks.approvals.stores.values.plain import to_plain
+    from amplifier_hooks.approvals.models import to_plain
 
     return json.dumps(to_plain(value))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.models import Choice, StandingWish
 from amplifier_hooks.approvals.stores.scopes import describe_scopes
-from amplifier_hooks.approvals.stores.values.approval import Choice, StandingWish
 from amplifier_hooks.cli.commands.approvals.view import describe_state, print_approval
 from amplifier_hooks.cli.person import confirm
 from amplifier_hooks.cli.text.escape import escape
@@ -18,7 +18,7 @@ from amplifier_hooks.cli.text.output import print_line
 from amplifier_hooks.text.short_ids import shorten_id
 
 if TYPE_CHECKING:
-    from amplifier_hooks.approvals.stores.values.approval import Approval, Option
+    from amplifier_hooks.approvals.models import Approval, Option
     from amplifier_hooks.cli.commands.approvals.desk import Desk
 
 _DAY = 24 * 3600.0

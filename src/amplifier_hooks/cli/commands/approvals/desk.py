@@ -14,9 +14,8 @@ from amplifier_hooks.machine.snapshot import read_regular
 from amplifier_hooks.machine.user import find_data_home
 
 if TYPE_CHECKING:
+    from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Choice, StandingRule
     from amplifier_hooks.approvals.stores.store import Store
-    from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter, Choice
-    from amplifier_hooks.approvals.stores.values.rule import StandingRule
 
     # Within a class, `list` is its method.
     Approvals = list[Approval]
@@ -55,7 +54,7 @@ async def open_desk(
     """The server if one is named, else the store."""
     desk: Desk
     if server is not None:
-        from amplifier_hooks.approvals.client.people_client import PeopleClient
+        from amplifier_hooks.approvals.client import PeopleClient
 
         desk = PeopleClient(server, read_token(token_file))
     else:
@@ -102,7 +101,7 @@ class StoreDesk:
 
     async def decide(self, approval_id: str, choice: Choice) -> Approval:
         """Decide; Conflict if somebody was first."""
-        from amplifier_hooks.approvals.stores.values.approval import Decider
+        from amplifier_hooks.approvals.models import Decider
         from amplifier_hooks.machine.user import get_user_name
 
         person = Decider(get_user_name(), "cli")
@@ -120,7 +119,7 @@ class StoreDesk:
 
     async def watch(self) -> AsyncIterator[Approval]:
         """Every pending approval, then each one that changes."""
-        from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
+        from amplifier_hooks.approvals.models import ApprovalFilter
 
         seen: dict[str, Approval] = {}
         async with self._store.listen() as changes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_core.mount_plan import list_ways
-from amplifier_hooks.approvals.stores.errors import NotFound, StoreError
+from amplifier_hooks.approvals.errors import NotFound, StoreError
 
 SECONDS = 5.0
 VARIABLE = "AMPLIFIER_STORE"
@@ -63,8 +63,8 @@ async def probe_people(section: Mapping[str, Any], named: str | None = None) -> 
 
 
 async def _probe_store(url: str | None) -> tuple[bool, str]:
+    from amplifier_hooks.approvals.models import ApprovalFilter
     from amplifier_hooks.approvals.stores.store import open_store
-    from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 
     try:
         async with asyncio.timeout(SECONDS), await open_store(url) as store:
@@ -76,7 +76,7 @@ async def _probe_store(url: str | None) -> tuple[bool, str]:
 
 async def _probe_server(section: Mapping[str, Any]) -> tuple[bool, str]:
     """Ask for an approval that is not there: NotFound is what an agent with a token hears."""
-    from amplifier_hooks.approvals.client.connection import Connection
+    from amplifier_hooks.approvals.http_connection import Connection
 
     connection = Connection(str(section["server"]), str(section["token"]))
     try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
-from amplifier_hooks.approvals.stores.values.rule import StandingRule
+from amplifier_hooks.approvals.errors import BadRequest, NotFound
+from amplifier_hooks.approvals.models import ApprovalFilter, StandingRule
 
 if TYPE_CHECKING:
-    from amplifier_hooks.approvals.stores.values.approval import Approval
+    from amplifier_hooks.approvals.models import Approval
     from amplifier_hooks.cli.commands.approvals.desk import Desk
 
 T = TypeVar("T")

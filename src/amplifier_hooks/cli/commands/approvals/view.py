@@ -12,8 +12,7 @@ from amplifier_hooks.cli.text.fragments import Line, escape_line, escape_lines
 from amplifier_hooks.cli.text.output import print_line
 
 if TYPE_CHECKING:
-    from amplifier_hooks.approvals.stores.values.approval import Approval
-    from amplifier_hooks.approvals.stores.values.rule import StandingRule
+    from amplifier_hooks.approvals.models import Approval, StandingRule
 
 _STYLES = {"+": "add", "-": "del", "@": "hunk"}
 

@@ -176,7 +176,7 @@ def _read_groups(files: tuple[Path, ...], bundle: Path | None) -> list[Rules]:
 
 async def _read_standing() -> list[StandingGrant]:
     """What the store has, if there is one: looking for it does not make it."""
-    from amplifier_hooks.approvals.stores.checks.address import (
+    from amplifier_hooks.approvals.stores.address import (
         find_store,
         names_postgres,
         read_path,

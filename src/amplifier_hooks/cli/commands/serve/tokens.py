@@ -13,7 +13,7 @@ from amplifier_hooks.cli.options import AS_JSON
 from amplifier_hooks.cli.text.escape import escape
 
 if TYPE_CHECKING:
-    from amplifier_hooks.approvals.stores.values.access import Token
+    from amplifier_hooks.approvals.models import Token
 
 EPILOG = """\b
 Examples:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from amplifier_hooks.approvals.stores.approvals.listing import list_approvals
-from amplifier_hooks.approvals.stores.approvals.rows import load_many
-from amplifier_hooks.approvals.stores.checks.paging import Position
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Status
+from amplifier_hooks.approvals.stores.approval_rows import list_approvals, load_approvals
+from amplifier_hooks.approvals.stores.checks import Position
 from amplifier_hooks.approvals.stores.engine import Transaction
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter, Status
 from amplifier_hooks.machine.text import count_noun
 from amplifier_hooks.mcp.server.approvals.store import ApprovalStore
 from amplifier_hooks.mcp.server.approvals.view import ShownApproval, show_approval
@@ -130,14 +129,14 @@ class ApprovalList:
         return found, after
 
     def _find(self, transaction: Transaction, start: str) -> Found:
-        exact = load_many(transaction, [start])
+        exact = load_approvals(transaction, [start])
         if not exact:
             pattern = re.sub(r"[\\%_]", r"\\\g<0>", start)
             rows = transaction.run(
                 "SELECT id FROM approvals WHERE id LIKE :pattern ESCAPE '\\' LIMIT 50",
                 pattern=f"{pattern}%",
             )
-            exact = load_many(transaction, [row["id"] for row in rows])
+            exact = load_approvals(transaction, [row["id"] for row in rows])
         machine = "" if self.scope.folder is None else platform.node()
         return [
             one

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from amplifier_core.mount_plan import list_ways
-from amplifier_hooks.approvals.stores.checks.address import find_store, names_postgres, read_path
+from amplifier_hooks.approvals.errors import StoreError
+from amplifier_hooks.approvals.stores.address import find_store, names_postgres, read_path
 from amplifier_hooks.approvals.stores.engine import Transaction
-from amplifier_hooks.approvals.stores.errors import StoreError
-from amplifier_hooks.approvals.stores.sqlite.read_only import ReadOnlySqlite
+from amplifier_hooks.approvals.stores.sqlite_connection import ReadOnlySqlite
 from amplifier_hooks.mcp.server.failures import Refused
 from amplifier_hooks.mcp.server.policy.bundle import CurrentBundle
 from amplifier_hooks.modules.installation import name_install_command
@@ -81,7 +81,7 @@ def _open_reader(url: str) -> Reader:
     try:
         if not names_postgres(url):
             return ReadOnlySqlite(read_path(url))
-        from amplifier_hooks.approvals.stores.postgres.read_only import ReadOnlyPostgres
+        from amplifier_hooks.approvals.stores.postgres_connection import ReadOnlyPostgres
 
         return ReadOnlyPostgres(url)
     except ImportError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from amplifier_hooks.approvals.stores.values.approval import Approval
+from amplifier_hooks.approvals.models import Approval
 from amplifier_hooks.mcp.server.bounds import Bounds
 from amplifier_hooks.mcp.server.presenting import Presenter
 

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals import endings
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.stores import decisions
 from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import DENY, ManualClock, ask, decide
 
@@ -44,7 +44,7 @@ async def test_more_than_one_portion_is_swept(
     store: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All that is overdue, however much it is."""
-    monkeypatch.setattr(endings, "PORTION", 3)
+    monkeypatch.setattr(decisions, "PORTION", 3)
     asked = {(await ask(store)).id for _ in range(7)}
     clock.advance(60)
     assert {one.id for one in await store.approvals.expire_overdue()} == asked

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.approvals.choices import read_choice, read_wait
-from amplifier_hooks.approvals.stores.errors import BadRequest
-from amplifier_hooks.approvals.stores.values.approval import Approval, Choice, StandingWish
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.models import Approval, Choice, StandingWish
+from amplifier_hooks.approvals.stores.decisions import read_choice, read_wait
 from tests.support.stores import ALLOW, DENY, make_request, require
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.claims import LONGEST_LEASE
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.stores.claims import LONGEST_LEASE
 from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import ManualClock, approve, ask, read_call
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.decisions import decide, describe_end
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import Approval, StandingWish
+from amplifier_hooks.approvals.stores.decisions import decide, describe_end
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval, StandingWish
 from tests.support.stores import ANN, BOB, DENY, ask, choose, make_request
 
 

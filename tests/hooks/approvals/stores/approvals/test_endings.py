@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals import endings
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.models import Approval
+from amplifier_hooks.approvals.stores.decisions import allows, expire_one
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval
 from tests.support.stores import ManualClock, approve, ask, make_request, read_call
 
 
@@ -20,7 +20,7 @@ from tests.support.stores import ManualClock, approve, ask, make_request, read_c
 def test_an_answer_at_the_terminal_means_what_was_offered(label: str, allowed: bool) -> None:
     """A label that was not offered means what the kernel reads in it: no, unless clearly yes."""
     approval = Approval("id", "n", "pending", make_request(), 0.0, 60.0, 0.0, 60.0)
-    assert endings.allows(approval, label) is allowed
+    assert allows(approval, label) is allowed
 
 
 async def test_one_approval_is_expired_at_its_deadline_and_not_before(
@@ -30,7 +30,7 @@ async def test_one_approval_is_expired_at_its_deadline_and_not_before(
     approval = await ask(store)
     for seconds, expired in ((59.999, False), (0.001, True), (1.0, False)):
         clock.advance(seconds)
-        done = await store.engine.write(lambda t: endings.expire_one(t, approval.id))
+        done = await store.engine.write(lambda t: expire_one(t, approval.id))
         assert done is expired
 
 

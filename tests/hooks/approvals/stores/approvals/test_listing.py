@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.approvals.stores.approvals.listing import list_approvals
+from amplifier_hooks.approvals.models import ApprovalFilter
+from amplifier_hooks.approvals.stores.approval_rows import list_approvals
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from tests.support.stores import ManualClock, ask
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals import requests
-from amplifier_hooks.approvals.stores.approvals.requests import Room, encode_request
+from amplifier_hooks.approvals.errors import BadRequest, TooMany
+from amplifier_hooks.approvals.stores import approvals as kept_approvals
+from amplifier_hooks.approvals.stores.approvals import PENDING, Room, encode_request
 from amplifier_hooks.approvals.stores.engine import Row
-from amplifier_hooks.approvals.stores.errors import BadRequest, TooMany
 from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import ask, make_request
 
@@ -35,7 +35,7 @@ def test_all_are_counted_rarely_while_there_is_room_and_always_at_the_limit() ->
         database.waiting += 1
         room.refuse_full(database)
     assert database.counts == 1
-    room, database = Room(), Counted(requests.PENDING - 1)
+    room, database = Room(), Counted(PENDING - 1)
     database.waiting += 1
     room.refuse_full(database)
     database.waiting += 1
@@ -44,7 +44,7 @@ def test_all_are_counted_rarely_while_there_is_room_and_always_at_the_limit() ->
 
 
 def fill(room: Room, database: Counted) -> None:
-    for _ in range(requests.PENDING + 1):
+    for _ in range(PENDING + 1):
         database.waiting += 1
         room.refuse_full(database)
 
@@ -55,14 +55,14 @@ def test_one_process_alone_never_goes_past_the_limit() -> None:
         database = Counted(start)
         with pytest.raises(TooMany):
             fill(Room(), database)
-        assert database.waiting == requests.PENDING + 1
+        assert database.waiting == PENDING + 1
 
 
 async def test_a_question_too_many_is_not_kept(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was inserted, counted, and taken back."""
-    monkeypatch.setattr(requests, "PENDING_OF_SESSION", 1)
+    monkeypatch.setattr(kept_approvals, "PENDING_OF_SESSION", 1)
     await ask(store, session_id="s")
     with pytest.raises(TooMany, match="Session 's'"):
         await ask(store, session_id="s")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.approvals.rights import refuse_bystander, refuse_unauthorised
-from amplifier_hooks.approvals.stores.errors import NotAllowed
-from amplifier_hooks.approvals.stores.values.approval import Decider
+from amplifier_hooks.approvals.errors import NotAllowed
+from amplifier_hooks.approvals.models import Decider
+from amplifier_hooks.approvals.stores.decisions import refuse_bystander, refuse_unauthorised
 from tests.support.stores import make_request, require
 
 SCOPES = ["read", "decide", "admin", "run", "release", "decide:hook=*", "decide:tool=*", "decide:"]

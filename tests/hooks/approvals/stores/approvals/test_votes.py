@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.votes import cast_vote, find_vote
-from amplifier_hooks.approvals.stores.errors import Conflict
+from amplifier_hooks.approvals.errors import Conflict
+from amplifier_hooks.approvals.models import Approval, Choice, Decider, Option
+from amplifier_hooks.approvals.stores.decisions import cast_vote, find_vote
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.approvals.stores.values.approval import Approval, Choice, Decider, Option
 from tests.support.stores import ALLOW, ALWAYS, ANN, BOB, ManualClock, ask, choose, require
 
 

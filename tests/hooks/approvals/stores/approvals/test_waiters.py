@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals import waiters as waiting_list
-from amplifier_hooks.approvals.stores.approvals.waiters import Waiters
+from amplifier_hooks.approvals.errors import Conflict, StoreUnavailable
+from amplifier_hooks.approvals.stores import approvals as kept_approvals
+from amplifier_hooks.approvals.stores.approvals import Waiters
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.errors import Conflict, StoreUnavailable
 from amplifier_hooks.approvals.stores.store import Store, open_store
 from tests.support.stores import ManualClock, ask, decide
 
@@ -119,7 +119,7 @@ async def test_without_news_a_decision_is_found_by_looking_now_and_then(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every row that somebody waits for; a database that fails for a moment does not matter."""
-    monkeypatch.setattr(waiting_list, "POLL", 0.1)
+    monkeypatch.setattr(kept_approvals, "POLL", 0.1)
     engine = Counting(store.engine, tells=False)
     waiters = Waiters(engine)
     approval = await ask(store)

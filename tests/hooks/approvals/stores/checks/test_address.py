@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.checks.address import find_store, names_postgres, read_path
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.stores.address import find_store, names_postgres, read_path
 
 
 @pytest.mark.parametrize(

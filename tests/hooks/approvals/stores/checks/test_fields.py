@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.checks import fields
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.stores import checks
 
 
 @given(st.text(max_size=50))
 def test_a_cleaned_text_can_be_kept_by_every_database(text: str) -> None:
     """No NUL, no half of a pair; everything else is as it was."""
-    cleaned = fields.clean_text(text, 40)
+    cleaned = checks.clean_text(text, 40)
     cleaned.encode()
     assert "\0" not in cleaned
     assert len(cleaned) == min(len(text), 40)
@@ -29,10 +29,10 @@ def test_seconds_are_above_zero_and_finite(value: Any) -> None:
     """A truth value is no number."""
     number = not isinstance(value, bool) and isinstance(value, int | float)
     if number and math.isfinite(value) and 0 < value <= 100:
-        assert fields.read_seconds("wait", value, 100.0) == value
+        assert checks.read_seconds("wait", value, 100.0) == value
     else:
         with pytest.raises(BadRequest, match="wait"):
-            fields.read_seconds("wait", value, 100.0)
+            checks.read_seconds("wait", value, 100.0)
 
 
 def test_json_has_a_limit_and_no_odd_values() -> None:
@@ -42,5 +42,5 @@ def test_json_has_a_limit_and_no_odd_values() -> None:
         deep = [deep]
     for value in (deep, math.nan, {"x": {1j}}, {(1, 2): 3}, "x" * 100):
         with pytest.raises(BadRequest, match="input"):
-            fields.write_json("input", value, 50)
-    assert fields.write_json("input", {"a": [1, None, "\ud800"]}, 50) == '{"a":[1,null,"\\ud800"]}'
+            checks.write_json("input", value, 50)
+    assert checks.write_json("input", {"a": [1, None, "\ud800"]}, 50) == '{"a":[1,null,"\\ud800"]}'

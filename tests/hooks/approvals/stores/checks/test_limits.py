@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.checks import limits
-from amplifier_hooks.approvals.stores.errors import BadRequest
-from amplifier_hooks.approvals.stores.values.approval import Option
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.models import Option
+from amplifier_hooks.approvals.stores import checks
 from tests.support.stores import make_request, require
 
 
 def test_a_usual_request_is_good() -> None:
     """And one with everything at its limit."""
-    limits.refuse_bad_request(make_request())
-    limits.refuse_bad_request(
+    checks.refuse_bad_request(make_request())
+    checks.refuse_bad_request(
         make_request(
-            prompt="x" * limits.PROMPT,
-            preview="x" * limits.PREVIEW,
-            timeout=limits.LONGEST,
+            prompt="x" * checks.PROMPT,
+            preview="x" * checks.PREVIEW,
+            timeout=checks.LONGEST,
             session_id="s" * 400,
             working_dir="/" + "d" * 4095,
-            notes=("n",) * limits.OPTIONS,
-            requirement=require(persons=limits.PERSONS),
+            notes=("n",) * checks.OPTIONS,
+            requirement=require(persons=checks.PERSONS),
         )
     )
 
@@ -36,7 +36,7 @@ def test_a_usual_request_is_good() -> None:
 def test_names_are_kept_as_they_are_or_refused(field: str, value: Any) -> None:
     """A name that a database would change names something else."""
     with pytest.raises(BadRequest, match=field):
-        limits.refuse_bad_request(make_request(**{field: value}))
+        checks.refuse_bad_request(make_request(**{field: value}))
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_names_are_kept_as_they_are_or_refused(field: str, value: Any) -> None:
         {"working_dir": "/" + "d" * 4096},
         {"working_dir": "/a\0"},
         {"reason": 7},
-        {"preview": "x" * (limits.PREVIEW + 1)},
+        {"preview": "x" * (checks.PREVIEW + 1)},
         {"notes": ("n",) * 17},
-        {"notes": ("x" * (limits.PROMPT + 1),)},
+        {"notes": ("x" * (checks.PROMPT + 1),)},
         {"options": (Option(0, "Deny", True),)},
         {"options": (Option(0, "Allow once", False),)},
         {"options": (Option(0, "Allow once", True, remembered=True),)},
@@ -62,4 +62,4 @@ def test_names_are_kept_as_they_are_or_refused(field: str, value: Any) -> None:
 def test_what_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
     """Whatever type it has."""
     with pytest.raises(BadRequest):
-        limits.refuse_bad_request(make_request(**change))
+        checks.refuse_bad_request(make_request(**change))

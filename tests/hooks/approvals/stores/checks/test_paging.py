@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.checks.paging import Position, read_limit, read_position
-from amplifier_hooks.approvals.stores.errors import BadRequest
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.stores.checks import Position, read_limit, read_position
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text("abc/0-9"))

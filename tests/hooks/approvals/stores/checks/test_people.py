@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.checks.people import identify_person
+from amplifier_hooks.approvals.stores.checks import identify_person
 
 
 @pytest.mark.parametrize("name", ["ann", "Ann", " ANN ", "\uff21nn"])

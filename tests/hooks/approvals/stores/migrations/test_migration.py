@@ -9,15 +9,19 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import SessionEntry, to_plain
 from amplifier_hooks.approvals.stores.engine import Transaction
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
-from amplifier_hooks.approvals.stores.migrations.migration import migrate, read_version
-from amplifier_hooks.approvals.stores.migrations.preamble import POSTGRES, SQLITE
-from amplifier_hooks.approvals.stores.migrations.steps import STEPS, Step
-from amplifier_hooks.approvals.stores.sqlite.engine import SqliteEngine
+from amplifier_hooks.approvals.stores.migrations import (
+    POSTGRES,
+    SQLITE,
+    STEPS,
+    Step,
+    migrate,
+    read_version,
+)
+from amplifier_hooks.approvals.stores.sqlite import SqliteEngine
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.plain import to_plain
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from tests.support.stores import ManualClock, decide, make_request
 
 OLD_APPROVAL = """
@@ -53,7 +57,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 async def open_engine(url: str, clock: ManualClock) -> tuple[Any, tuple[str, ...]]:
     if url.startswith("postgresql"):
-        from amplifier_hooks.approvals.stores.postgres.engine import PostgresEngine
+        from amplifier_hooks.approvals.stores.postgres import PostgresEngine
 
         return await PostgresEngine.open(url, clock=clock), POSTGRES
     return await SqliteEngine.open(Path(url), clock), SQLITE

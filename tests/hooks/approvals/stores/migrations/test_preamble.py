@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.stores.migrations.migration import migrate
-from amplifier_hooks.approvals.stores.migrations.preamble import POSTGRES, SQLITE
-from amplifier_hooks.approvals.stores.postgres.engine import PostgresEngine
+from amplifier_hooks.approvals.stores.migrations import POSTGRES, SQLITE, migrate
+from amplifier_hooks.approvals.stores.postgres import PostgresEngine
 
 
 async def test_postgresql_gets_a_clock_of_its_own(postgres_url: str) -> None:

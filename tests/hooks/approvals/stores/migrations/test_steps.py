@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from amplifier_hooks.approvals.stores.migrations.steps import STEPS
+from amplifier_hooks.approvals.stores.migrations import STEPS
 
 # A released step never changes: databases that have run it would differ from new ones.
 RELEASED = {

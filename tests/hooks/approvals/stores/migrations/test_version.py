@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
-from amplifier_hooks.approvals.stores.migrations.steps import STEPS
-from amplifier_hooks.approvals.stores.sqlite.read_only import ReadOnlySqlite
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.stores.migrations import STEPS
+from amplifier_hooks.approvals.stores.sqlite_connection import ReadOnlySqlite
 from amplifier_hooks.approvals.stores.store import open_store
 
 NEWEST = STEPS[-1].number

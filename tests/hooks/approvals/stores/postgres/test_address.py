@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest
-from amplifier_hooks.approvals.stores.postgres.address import check_address, describe_address
+from amplifier_hooks.approvals.errors import BadRequest
+from amplifier_hooks.approvals.stores.postgres_connection import check_address, describe_address
 
 
 @pytest.mark.parametrize(

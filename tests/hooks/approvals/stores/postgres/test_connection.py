@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from amplifier_hooks.approvals.stores.postgres import connection as connection_module
-from amplifier_hooks.approvals.stores.postgres.connection import open_connection
+from amplifier_hooks.approvals.stores import postgres_connection as connection_module
+from amplifier_hooks.approvals.stores.postgres_connection import open_connection
 
 
 def read_setting(connection, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from amplifier_hooks.approvals.stores.postgres.connections import Connections
+from amplifier_hooks.approvals.stores.postgres_connection import Connections
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
+from amplifier_hooks.approvals.errors import BadRequest, StoreError, StoreUnavailable
+from amplifier_hooks.approvals.stores import postgres as engine_module
+from amplifier_hooks.approvals.stores import postgres as worker_module
+from amplifier_hooks.approvals.stores import postgres_connection as connection_module
 from amplifier_hooks.approvals.stores.engine import Change, Engine, Transaction
-from amplifier_hooks.approvals.stores.errors import BadRequest, StoreError, StoreUnavailable
-from amplifier_hooks.approvals.stores.postgres import connection as connection_module
-from amplifier_hooks.approvals.stores.postgres import engine as engine_module
-from amplifier_hooks.approvals.stores.postgres import worker as worker_module
-from amplifier_hooks.approvals.stores.postgres.engine import THREADS, PostgresEngine, check_server
+from amplifier_hooks.approvals.stores.postgres import THREADS, PostgresEngine, check_server
 from amplifier_hooks.approvals.stores.store import open_store
 from tests.support.postgres_server import PostgresServer
 from tests.support.stores import make_request

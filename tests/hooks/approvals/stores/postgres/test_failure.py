@@ -6,13 +6,13 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from amplifier_hooks.approvals.stores.errors import (
+from amplifier_hooks.approvals.errors import (
     BadRequest,
     StoreError,
     StoreOutage,
     StoreUnavailable,
 )
-from amplifier_hooks.approvals.stores.postgres.failure import is_collision, is_outage, translate
+from amplifier_hooks.approvals.stores.postgres_connection import is_collision, is_outage, translate
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ from threading import Thread
 
 import pytest
 
-from amplifier_hooks.approvals.stores.postgres import mark as mark_module
-from amplifier_hooks.approvals.stores.postgres.connection import Connection, open_connection
-from amplifier_hooks.approvals.stores.postgres.mark import Mark, make_room_for_marks
-from amplifier_hooks.approvals.stores.postgres.transaction import (
+from amplifier_hooks.approvals.stores import postgres as mark_module
+from amplifier_hooks.approvals.stores.postgres import Mark, make_room_for_marks
+from amplifier_hooks.approvals.stores.postgres_connection import (
+    Connection,
     PostgresTransaction,
     begin_writing,
     commit,
+    open_connection,
     roll_back,
 )
 

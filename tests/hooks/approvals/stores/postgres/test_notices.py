@@ -10,12 +10,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.listeners import SOMETHING, Listeners
-from amplifier_hooks.approvals.stores.postgres import notices as notices_module
-from amplifier_hooks.approvals.stores.postgres.connection import open_connection
-from amplifier_hooks.approvals.stores.postgres.notices import Notices
-from amplifier_hooks.approvals.stores.postgres.transaction import announce
+from amplifier_hooks.approvals.stores import postgres as notices_module
+from amplifier_hooks.approvals.stores.engine import SOMETHING, Change, Listeners
+from amplifier_hooks.approvals.stores.postgres import Notices
+from amplifier_hooks.approvals.stores.postgres_connection import announce, open_connection
 from tests.support.postgres_proxy import BreakingProxy
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.listing import list_approvals
+from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.models import ApprovalFilter
+from amplifier_hooks.approvals.stores.approval_rows import list_approvals
 from amplifier_hooks.approvals.stores.engine import Transaction
-from amplifier_hooks.approvals.stores.errors import StoreError, StoreUnavailable
-from amplifier_hooks.approvals.stores.postgres.read_only import ReadOnlyPostgres
+from amplifier_hooks.approvals.stores.postgres_connection import ReadOnlyPostgres
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from tests.support.stores import ask
 
 

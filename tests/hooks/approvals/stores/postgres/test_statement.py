@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.postgres.statement import convert_statement
+from amplifier_hooks.approvals.stores.postgres_connection import convert_statement
 
 
 @pytest.mark.parametrize(

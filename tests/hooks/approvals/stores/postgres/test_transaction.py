@@ -6,15 +6,16 @@ import psycopg
 import pytest
 
 from amplifier_hooks.approvals.stores.engine import ANY, Change
-from amplifier_hooks.approvals.stores.postgres.connection import Connection, open_connection
-from amplifier_hooks.approvals.stores.postgres.transaction import (
+from amplifier_hooks.approvals.stores.postgres_connection import (
     CHANNEL,
     MOST_NOTICES,
+    Connection,
     PostgresTransaction,
     announce,
     begin_reading,
     begin_writing,
     commit,
+    open_connection,
     read_notice,
     roll_back,
     write_notice,

@@ -10,14 +10,16 @@ from time import monotonic
 
 import pytest
 
+from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.stores import postgres as worker_module
 from amplifier_hooks.approvals.stores.engine import Change, Transaction
-from amplifier_hooks.approvals.stores.errors import StoreError, StoreUnavailable
-from amplifier_hooks.approvals.stores.postgres import worker as worker_module
-from amplifier_hooks.approvals.stores.postgres.connection import open_connection
-from amplifier_hooks.approvals.stores.postgres.connections import Connections
-from amplifier_hooks.approvals.stores.postgres.mark import make_room_for_marks
-from amplifier_hooks.approvals.stores.postgres.transaction import CHANNEL, read_notice
-from amplifier_hooks.approvals.stores.postgres.worker import Worker
+from amplifier_hooks.approvals.stores.postgres import Worker, make_room_for_marks
+from amplifier_hooks.approvals.stores.postgres_connection import (
+    CHANNEL,
+    Connections,
+    open_connection,
+    read_notice,
+)
 from tests.support.postgres_proxy import Break, BreakingProxy
 
 PATIENCE = 60.0

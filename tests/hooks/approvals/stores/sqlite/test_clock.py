@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.sqlite import clock as clocks
-from amplifier_hooks.approvals.stores.sqlite.clock import (
+from amplifier_hooks.approvals.stores import sqlite_connection as clocks
+from amplifier_hooks.approvals.stores.sqlite_connection import (
     BootClock,
     read_boot_id,
     read_time_since_boot,

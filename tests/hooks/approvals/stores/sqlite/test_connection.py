@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
-from amplifier_hooks.approvals.stores.sqlite.connection import (
+from amplifier_hooks.approvals.stores.sqlite_connection import (
     SqliteTransaction,
     connect,
     prepare_file,
@@ -115,7 +115,7 @@ def test_a_new_file_that_stays_locked_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The patience has an end."""
-    monkeypatch.setattr("amplifier_hooks.approvals.stores.sqlite.connection.PATIENCE", 0.05)
+    monkeypatch.setattr("amplifier_hooks.approvals.stores.sqlite_connection.PATIENCE", 0.05)
     path = tmp_path / "s.db"
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

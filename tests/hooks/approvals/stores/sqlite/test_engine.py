@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.stores import sqlite_connection as connections
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
-from amplifier_hooks.approvals.stores.sqlite import connection as connections
-from amplifier_hooks.approvals.stores.sqlite.engine import SqliteEngine
+from amplifier_hooks.approvals.stores.sqlite import SqliteEngine
 
 
 def add(number: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.sqlite.job import Job, report
+from amplifier_hooks.approvals.stores.sqlite import Job, report
 
 
 def report_from_thread(*jobs: Job) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.listing import list_approvals
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import ApprovalFilter
+from amplifier_hooks.approvals.stores.approval_rows import list_approvals
 from amplifier_hooks.approvals.stores.engine import Transaction
-from amplifier_hooks.approvals.stores.errors import StoreUnavailable
-from amplifier_hooks.approvals.stores.sqlite.read_only import ReadOnlySqlite
+from amplifier_hooks.approvals.stores.sqlite_connection import ReadOnlySqlite
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from tests.support.stores import ManualClock, ask
 
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.sqlite.connection import connect
-from amplifier_hooks.approvals.stores.sqlite.job import Job
-from amplifier_hooks.approvals.stores.sqlite.readers import Readers
+from amplifier_hooks.approvals.stores.sqlite import Job, Readers
+from amplifier_hooks.approvals.stores.sqlite_connection import connect
 
 
 class Rig:

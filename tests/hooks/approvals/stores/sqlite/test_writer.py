@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.stores.listeners import Listeners
-from amplifier_hooks.approvals.stores.sqlite.connection import connect
-from amplifier_hooks.approvals.stores.sqlite.job import Job
-from amplifier_hooks.approvals.stores.sqlite.writer import GROUP, Writer
+from amplifier_hooks.approvals.stores.engine import Listeners
+from amplifier_hooks.approvals.stores.sqlite import GROUP, Job, Writer
+from amplifier_hooks.approvals.stores.sqlite_connection import connect
 
 
 class Rig:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.stores.approvals.rights import refuse_bystander
-from amplifier_hooks.approvals.stores.values.access import AGENT, DECIDE, READ, SCOPES, Identity
-from amplifier_hooks.approvals.stores.values.approval import Decider
+from amplifier_hooks.approvals.models import AGENT, DECIDE, READ, SCOPES, Decider, Identity
+from amplifier_hooks.approvals.stores.decisions import refuse_bystander
 
 
 def test_an_identity_has_no_scope_unless_it_is_given() -> None:

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from amplifier_hooks.approvals.stores.values.approval import Approval, Vote
-from amplifier_hooks.approvals.stores.values.plain import read_approval, to_plain
+from amplifier_hooks.approvals.models import Approval, Vote, read_approval, to_plain
 from tests.support.stores import make_request, require
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.models.record_bodies import OLDER_HANDOVER
-from amplifier_hooks.approvals.stores.values.hook_figures import HookFigures, add_up, list_figures
-from amplifier_hooks.approvals.stores.values.session import SessionRecord
+from amplifier_hooks.approvals.models import SessionRecord
+from amplifier_hooks.approvals.stores.statistics import HookFigures, add_up, list_figures
 
 ANSWER = {"hook": "guard", "action": "deny", "ms": 2.5}
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.approvals.stores.values.plain import (
+from amplifier_hooks.approvals.models import (
     DEEPEST,
+    SessionEntry,
     TooDeep,
     read_plain,
     read_request,
     to_json,
     to_plain,
 )
-from amplifier_hooks.approvals.stores.values.session import SessionEntry
 from tests.support.stores import make_request
 
 values = st.recursive(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from amplifier_hooks.approvals.stores.values.plain import read_plain, to_plain
-from amplifier_hooks.approvals.stores.values.rule import OfferedScope, StandingRule
+from amplifier_hooks.approvals.models import OfferedScope, StandingRule, read_plain, to_plain
 
 
 def test_a_rule_and_an_offer_survive_the_journey_as_json() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from amplifier_hooks.approvals.stores.values.plain import read_plain, to_plain
-from amplifier_hooks.approvals.stores.values.session import SessionEntry, SessionRecord
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord, read_plain, to_plain
 
 
 def test_entries_and_records_survive_the_journey_as_json() -> None:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.approvals.stores.values.approval import Approval, ApprovalFilter
 from tests.support.stores import make_request
 
 T = TypeVar("T")

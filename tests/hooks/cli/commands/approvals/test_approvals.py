@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.approvals.models import Requirement
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import Requirement
 from amplifier_hooks.cli import person
 from amplifier_hooks.sandbox.linux.landlock import query_abi
 from tests.hooks.cli.commands.approvals.asked import list_all, put, read

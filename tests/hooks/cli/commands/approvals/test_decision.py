@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.approvals.stores.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.errors import BadRequest, Conflict
+from amplifier_hooks.approvals.models import Option
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import Option
 from amplifier_hooks.cli.commands.approvals.decision import Wish, choose_option, decide
 from amplifier_hooks.cli.commands.approvals.desk import StoreDesk
 from tests.support.stores import BOB, DENY, ask, choose, require

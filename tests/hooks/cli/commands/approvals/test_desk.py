@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from amplifier_hooks.cli.commands.approvals.desk import (
     NoCredential,
     StoreDesk,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from amplifier_hooks.approvals.stores.values.approval import Approval
-from amplifier_hooks.approvals.stores.values.rule import StandingRule
+from amplifier_hooks.approvals.models import Approval, StandingRule
 from amplifier_hooks.cli.commands.approvals.view import (
     describe_state,
     format_seconds,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.stores.approvals.listing import list_approvals
+from amplifier_hooks.approvals.models import ApprovalFilter
+from amplifier_hooks.approvals.stores.approval_rows import list_approvals
 from amplifier_hooks.approvals.stores.engine import Transaction
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.approvals.stores.values.approval import ApprovalFilter
 from amplifier_hooks.mcp.server.approvals.store import ApprovalStore, Reader
 from amplifier_hooks.mcp.server.failures import Refused
 from amplifier_hooks.mcp.server.policy.bundle import CurrentBundle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from amplifier_hooks.approvals.stores.values.approval import Approval, Vote
+from amplifier_hooks.approvals.models import Approval, Vote
 from amplifier_hooks.mcp.server.approvals.view import show_approval
 from amplifier_hooks.mcp.server.bounds import BRIEF, FULL
 from amplifier_hooks.mcp.server.policy.masking import build_presenter

@@ -1,0 +1,214 @@
+"""One server, spoken to over HTTP: no redirects, no proxies, no secret in any address or error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from amplifier_hooks.approvals.errors import (
+    BadRequest,
+    Conflict,
+    NotAllowed,
+    NotFound,
+    StoreError,
+    StoreUnavailable,
+    TooMany,
+)
+from amplifier_hooks.approvals.models import read_approval
+from amplifier_hooks.machine.http import check_private_url
+from amplifier_hooks.modules.extras import require
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+_KINDS: Mapping[int, type[StoreError]] = {
+    400: BadRequest,
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    413: BadRequest,
+    415: BadRequest,
+    422: BadRequest,
+    429: TooMany,
+}
+_CONFLICT = 409
+_SERVER_ERROR = 500
+_LONGEST = 2000
+
+
+def read_failure(host: str, status: int, body: Any) -> StoreError:
+    """The error for an answer that is none; `body` is its JSON, if it has any."""
+    given = body if isinstance(body, dict) else {}
+    error = given.get("error")
+    said = str(error.get("message", ""))[:_LONGEST] if isinstance(error, dict) else ""
+    if status == _CONFLICT:
+        return Conflict(said or f"{host} answered 409", _read_approval(given))
+    if kind := _KINDS.get(status):
+        return kind(f"{host}: {said}" if said else f"{host} answered {status}")
+    if status < _SERVER_ERROR:
+        return StoreUnavailable(
+            f"{host} answered {status}; check that the address is that of `amplifier serve`"
+        )
+    return StoreUnavailable(f"{host}: {said}" if said else f"{host} answered {status}")
+
+
+def _read_approval(body: Mapping[str, Any]) -> Any:
+    try:
+        return read_approval(body["approval"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+API = "/api/v1"
+SECONDS = 15.0
+_MOST = 64 * 1024 * 1024
+
+
+class Connection:
+    """Requests with a bearer token; httpx2 is imported with the first one."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._base = _check_address(url)
+        self._token = _check_token(token)
+        self.host = urlsplit(self._base).netloc
+        self._client: httpx2.AsyncClient | None = None
+
+    async def get(self, path: str, *, seconds: float = SECONDS, **query: Any) -> Any:
+        """The JSON at a path; parameters without a value are left out."""
+        given = {key: value for key, value in query.items() if value not in ("", None, ())}
+        return await self._exchange("GET", path, seconds, params=given)
+
+    async def post(self, path: str, body: Mapping[str, Any], *, seconds: float = SECONDS) -> Any:
+        """What the server answers to a JSON document."""
+        content = json.dumps(body, separators=(",", ":")).encode()
+        headers = {"Content-Type": "application/json"}
+        return await self._exchange("POST", path, seconds, content=content, headers=headers)
+
+    async def stream(self, path: str) -> AsyncIterator[str]:
+        """The lines of an answer that does not end; silence for a minute is a failure."""
+        http = self._load()
+        try:
+            async with self._open().stream("GET", f"{API}{path}", timeout=60) as response:
+                if not response.is_success:
+                    raise read_failure(
+                        self.host, response.status_code, _parse(await _read(response))
+                    )
+                async for line in response.aiter_lines():
+                    yield line
+        except (http.HTTPError, OSError) as failure:
+            raise self._describe(failure) from None
+
+    async def close(self) -> None:
+        """End all connections."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    async def _exchange(self, method: str, path: str, seconds: float, **more: Any) -> Any:
+        http = self._load()
+        try:
+            async with asyncio.timeout(seconds):
+                request = self._open().stream(method, f"{API}{path}", **more)
+                async with request as response:
+                    body = _parse(await _read(response))
+        except TimeoutError:
+            raise StoreUnavailable(f"{self.host} took longer than {seconds:g} seconds") from None
+        except (http.HTTPError, OSError) as failure:
+            raise self._describe(failure) from None
+        if not response.is_success:
+            raise read_failure(self.host, response.status_code, body)
+        if not isinstance(body, dict):
+            raise StoreUnavailable(f"{self.host} did not answer with a JSON object")
+        return body
+
+    def _describe(self, failure: Exception) -> StoreUnavailable:
+        """Without the words of the failure where they could quote a header."""
+        if isinstance(failure, self._load().LocalProtocolError):
+            return StoreUnavailable(f"{self.host}: the request could not be sent")
+        return StoreUnavailable(
+            f"{self.host} does not answer: {str(failure) or type(failure).__name__}"
+        )
+
+    def _load(self) -> Any:
+        return require("httpx2", "approval by a server", "http")
+
+    def _open(self) -> httpx2.AsyncClient:
+        if self._client is None:
+            self._client = self._load().AsyncClient(
+                base_url=self._base,
+                headers={"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity"},
+                verify=ssl.create_default_context(),
+                trust_env=False,
+                follow_redirects=False,
+                timeout=None,
+            )
+        assert self._client is not None
+        return self._client
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    received = bytearray()
+    async for chunk in response.aiter_raw():
+        received += chunk
+        if len(received) > _MOST:
+            raise StoreUnavailable(f"The server answered with more than {_MOST} bytes")
+    return bytes(received)
+
+
+def _parse(text: bytes) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _check_address(url: str) -> str:
+    try:
+        parts = urlsplit(check_private_url(url))
+    except ValueError as error:
+        raise BadRequest(f"The address of the server {error}") from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadRequest("The address of the server is like https://host:port, without a secret")
+    if parts.path.strip("/"):
+        raise BadRequest("The address of the server has no path; write https://host:port")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _check_token(token: str) -> str:
+    if not token:
+        raise BadRequest("The server needs a token; `amplifier tokens add` makes one")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise BadRequest("The token has characters that no token has; copy it again")
+    return token
+
+
+T = TypeVar("T")
+
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 5.0
+
+
+async def persist(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """What the attempt returns; while the server does not answer, it is made again.
+
+    After that many seconds the last failure is raised.
+    """
+    end = monotonic() + seconds
+    pause = FIRST_PAUSE
+    while True:
+        try:
+            return await attempt()
+        except (StoreUnavailable, TooMany):
+            # Many agents whose server comes back must not all knock at the same moment.
+            delay = pause * random.uniform(0.5, 1.0)
+            if monotonic() + delay >= end:
+                raise
+        await asyncio.sleep(delay)
+        pause = min(2 * pause, LONGEST_PAUSE)

@@ -1,1 +1,0 @@
-"""The life of an approval: asked, decided once, claimed once, ended."""

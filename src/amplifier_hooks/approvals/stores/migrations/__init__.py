@@ -1,1 +1,0 @@
-"""The tables of a store, as numbered steps that lead from any version to the newest."""

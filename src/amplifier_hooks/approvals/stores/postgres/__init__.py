@@ -1,1 +1,0 @@
-"""The store's database for many machines: PostgreSQL."""

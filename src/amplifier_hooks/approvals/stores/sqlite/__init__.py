@@ -1,1 +1,0 @@
-"""The store in one file on this machine."""
