@@ -18,7 +18,7 @@ from amplifier_core.approval import AnyApprovalSystem, ApprovalQuestion
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import TOOL_PRE
 from amplifier_hooks.approvals.policy import PolicyApproval, Ruling
-from amplifier_hooks.guards.bash import Place, unwrap_command
+from amplifier_hooks.guards.bash import Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.patterns import Pattern, PatternError, compile_pattern
@@ -63,7 +63,7 @@ class _CommandGrant:
 
     def __init__(self, patterns: list[str], base: Path) -> None:
         settings = Config(allow=patterns, unlisted="deny", unclear="deny")
-        self._judge = Judge(settings, Place(base, Path.home().resolve()))
+        self._judge = Judge(settings, Workspace(base, Path.home().resolve()))
 
     def __call__(self, occasion: Occasion) -> bool:
         command = _find_command(occasion)

@@ -3,64 +3,81 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from amplifier_hooks.http_guard import App, Door
-from amplifier_hooks.server.addresses import list_hosts, list_origins
 from amplifier_hooks.server.callers import Caller
-from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard
+from amplifier_hooks.server.encoding import ERRORS, add_error_handlers
+from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard, RequestLog
 from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
-from amplifier_hooks.server.live.feed import ChangeFeed
+from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
 from amplifier_hooks.server.live.socket import LiveSocket
-from amplifier_hooks.server.live.store_watch import StoreWatch
-from amplifier_hooks.server.request_log import RequestLog
 from amplifier_hooks.server.routes import (
+    access,
     agents,
     approvals,
     health,
     hosting,
-    login,
     page,
-    report,
-    rules,
     sessions,
     statistics,
-    stream,
-    tokens,
-    trail,
     witness,
 )
 from amplifier_hooks.server.services import Services
-from amplifier_hooks.server.settings import ServerSettings
-from amplifier_hooks.server.sweeper import retain_forever, sweep_forever
-from amplifier_hooks.server.upkeep import keep_running
-from amplifier_hooks.server.wire.errors import ERRORS, add_error_handlers
-from amplifier_hooks.server.wire.query import refuse_unknown_parameters
+from amplifier_hooks.server.settings import ServerSettings, list_hosts, list_origins
+from amplifier_hooks.server.upkeep import keep_running, retain_forever, sweep_forever
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
 
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """A dependency: `?stattus=pending` would list everything."""
+    route = request.scope.get("route")
+    if not request.query_params or not isinstance(route, APIRoute):
+        return
+    known = tuple(_list_aliases(route.dependant))
+    for name in request.query_params:
+        if name not in known:
+            raise HTTPException(422, _describe(name[:100], known))
+
+
+def _list_aliases(dependant: Dependant) -> Iterator[str]:
+    yield from (field.alias for field in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _list_aliases(inner)
+
+
+def _describe(name: str, known: tuple[str, ...]) -> str:
+    if not known:
+        return f"{name!r} is no parameter; there are none here"
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"{name!r} is no parameter; did you mean {near[0]!r}?"
+    return f"{name!r} is no parameter; there are: {', '.join(sorted(known))}"
+
+
 # The stream stands before the approval that would otherwise be named "stream".
 _ROUTERS = (
-    login.router,
-    stream.router,
+    access.login_router,
     approvals.router,
-    rules.router,
-    trail.router,
-    report.router,
+    approvals.rules_router,
     sessions.router,
     hosting.router,
     statistics.router,
-    tokens.router,
+    access.tokens_router,
     agents.router,
     witness.router,
 )

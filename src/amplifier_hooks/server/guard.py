@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import ceil, isfinite
@@ -15,13 +17,15 @@ from amplifier_hooks.http_guard import (
     Head,
     Headers,
     HttpGuard,
+    Message,
+    Receive,
     Refusal,
     Scope,
     Send,
     read_head,
 )
 from amplifier_hooks.server.callers import CSRF, Access, Caller, identify_caller
-from amplifier_hooks.server.logs import make_error, note_problem
+from amplifier_hooks.server.logs import REQUEST_ID, make_error, note_problem
 
 logger = logging.getLogger(__name__)
 
@@ -209,3 +213,91 @@ def _parse_finite(text: str) -> float:
     if isfinite(number := float(text)):
         return number
     raise ValueError("a number is too large")
+
+
+HEADER = "x-request-id"
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_LONGEST_LOGGED = 200
+_FAILURE = Refusal(500, "The server failed; its log says why.", code="failure")
+_STARTS = ("http.response.start", "websocket.accept", "websocket.http.response.start")
+
+
+@dataclass(slots=True)
+class RequestLog:
+    """Gives a request its id, answers 500 if the app fails, and writes down how it ended."""
+
+    guard: Guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.guard(scope, receive, send)
+            return
+        head = self.guard.read_head(scope)
+        id = choose_id(head)
+        before = REQUEST_ID.set(id)
+        answered = _Answer(send, (HEADER.encode(), id.encode()))
+        began = monotonic()
+        try:
+            await self.guard(scope, receive, answered.send)
+        except Exception:
+            logger.exception("%s %s failed", head.method, head.path[:_LONGEST_LOGGED])
+            if answered.status and head.kind == "websocket":
+                raise
+            if not answered.status:
+                await self.guard.refuse(head, scope, answered.send, _FAILURE)
+            # Else half of an answer was sent: the server cuts the connection, which says so.
+        finally:
+            _write_log(head, scope, answered.status, monotonic() - began)
+            REQUEST_ID.reset(before)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Sends the answer with the id of its request, and remembers the status."""
+
+    pass_on: Send
+    header: tuple[bytes, bytes]
+    status: int = field(default=0, init=False)
+
+    async def send(self, message: Message) -> None:
+        if message["type"] in _STARTS:
+            self.status = message.get("status", 101)
+            message = {**message, "headers": [*message.get("headers", []), self.header]}
+        elif message["type"] == "websocket.close" and not self.status:
+            self.status = 403
+        await self.pass_on(message)
+
+
+def choose_id(head: Head) -> str:
+    """The id that the client gave its request, if it is a short name; else a new one."""
+    given = head.get(HEADER)
+    return given if given is not None and _ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _write_log(head: Head, scope: Scope, status: int, seconds: float) -> None:
+    """Failures as warnings, refusals as information, the rest for those who debug."""
+    level = logging.DEBUG
+    if status >= 500:
+        level = logging.WARNING
+    elif status >= 400:
+        level = logging.INFO
+    if not logger.isEnabledFor(level):
+        return
+    state = scope.get("state", {})
+    caller = state.get("caller")
+    facts: dict[str, Any] = {
+        "method": head.method if head.kind == "http" else "WEBSOCKET",
+        "path": head.path[:_LONGEST_LOGGED],
+        "status": status,
+        "ms": round(seconds * 1000),
+        "peer": head.peer[:_LONGEST_LOGGED],
+        "caller": caller.name if isinstance(caller, Caller) else "",
+        "problem": state.get("problem", ""),
+    }
+    logger.log(
+        level,
+        "%(method)s %(path)s answered %(status)s after %(ms)s ms, peer %(peer)s, caller "
+        "%(caller)s: %(problem)s",
+        {key: "-" if value == "" else value for key, value in facts.items()},
+        extra={"facts": facts},
+    )

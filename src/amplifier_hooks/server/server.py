@@ -14,6 +14,9 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
 
 from amplifier_hooks.approvals.errors import StoreOutage
 from amplifier_hooks.approvals.stores.store import open_store
@@ -21,8 +24,7 @@ from amplifier_hooks.http_guard.server import CannotListen, GuardedConfig
 from amplifier_hooks.http_guard.server import bind as bind_socket
 from amplifier_hooks.machine.open_files import raise_file_limit
 from amplifier_hooks.server.app import create_app
-from amplifier_hooks.server.connection import AbortableWebSocket
-from amplifier_hooks.server.live.messages import MAX_MESSAGE
+from amplifier_hooks.server.live.socket import MAX_MESSAGE
 from amplifier_hooks.server.services import Services
 from amplifier_hooks.server.settings import ServeError, ServerSettings, check_settings
 
@@ -30,6 +32,22 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from amplifier_hooks.approvals.stores.store import Store
+
+
+class AbortableWebSocket(WebSocketsSansIOProtocol):
+    """Hands the app a way to end the connection at once, which ASGI has no message for."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            self.scope["state"]["abort"] = self.transport.abort
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            # A refusal was sent in full; without this it would be logged as an error of the app.
+            self.handshake_complete = True
+
 
 GRACE_SECONDS = 5
 _GOODBYE_SECONDS = 1.0

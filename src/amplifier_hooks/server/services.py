@@ -12,9 +12,8 @@ from starlette.requests import HTTPConnection
 
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.hosting.host import SessionHost
-from amplifier_hooks.server.live.feed import ChangeFeed
+from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
-from amplifier_hooks.server.live.store_watch import StoreWatch
 from amplifier_hooks.server.settings import ServerSettings
 
 if TYPE_CHECKING:

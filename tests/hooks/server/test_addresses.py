@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplifier_hooks.http_guard import bracket
-from amplifier_hooks.server.addresses import list_hosts, list_origins, name_address
-from amplifier_hooks.server.settings import ServerSettings
+from amplifier_hooks.server.settings import ServerSettings, list_hosts, list_origins, name_address
 
 
 def test_on_loopback_the_three_names_of_this_machine_are_known_with_the_port():

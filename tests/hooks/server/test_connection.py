@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from amplifier_hooks.http_guard import server as server_module
-from amplifier_hooks.server.connection import AbortableWebSocket
+from amplifier_hooks.server.server import AbortableWebSocket
 from tests.hooks.server.live_client import connect_live, join_live
 from tests.hooks.server.world import World
 

@@ -10,8 +10,13 @@ import pytest
 from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.http_guard import Head, Refusal
 from amplifier_hooks.server import guard as guard_module
-from amplifier_hooks.server.guard import MAX_ANONYMOUS_BODY, Guard, RateLimit, check_json
-from amplifier_hooks.server.request_log import RequestLog
+from amplifier_hooks.server.guard import (
+    MAX_ANONYMOUS_BODY,
+    Guard,
+    RateLimit,
+    RequestLog,
+    check_json,
+)
 from tests.hooks.server.world import World, allow
 
 

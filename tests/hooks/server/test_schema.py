@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 
 from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.server.live import waiting
+from amplifier_hooks.server.live import feed
 from tests.hooks.server.hosting_project import save_bundle, trust
 from tests.hooks.server.world import run_server
 
@@ -138,7 +138,7 @@ def attack(running: Running, examples: int, person: str) -> int:
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """The server; long polls are short."""
-    monkeypatch.setattr(waiting, "MAX_WAIT", 0.01)
+    monkeypatch.setattr(feed, "MAX_WAIT", 0.01)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     (tmp_path / "project").mkdir()
     save_bundle(tmp_path / "project", "Done.")

@@ -9,8 +9,8 @@ from typing import Any, cast
 from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.models import ApprovalFilter, Choice, Decider, SessionEntry
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.server import sweeper
-from amplifier_hooks.server.sweeper import retain_forever, sweep, sweep_forever
+from amplifier_hooks.server import upkeep
+from amplifier_hooks.server.upkeep import retain_forever, sweep, sweep_forever
 from tests.hooks.server.world import make_request
 from tests.support.waiting import wait_until
 
@@ -28,7 +28,7 @@ async def test_overdue_approvals_lapsed_claims_and_silent_sessions_are_seen_to(t
         await sweep(store)
         assert (await store.approvals.get(overdue.id)).status == "pending"
         assert (await store.sessions.get("s")).status == "running"
-        now[0] += sweeper.SESSION_SECONDS + 1
+        now[0] += upkeep.SESSION_SECONDS + 1
         await sweep(store)
         assert (await store.approvals.get(overdue.id)).status == "expired"
         assert (await store.approvals.get(claimed.id)).status == "unknown"

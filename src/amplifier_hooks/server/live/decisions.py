@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from amplifier_hooks.approvals.errors import NotAllowed
 from amplifier_hooks.approvals.models import Approval
+from amplifier_hooks.server.bodies import DecisionBody
 from amplifier_hooks.server.callers import Caller
-from amplifier_hooks.server.wire.bodies import DecisionBody
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store

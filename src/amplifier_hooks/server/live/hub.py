@@ -6,24 +6,198 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from amplifier_hooks.approvals.errors import NotFound, StoreError, TooMany
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, SessionEntry
 from amplifier_hooks.approvals.stores.engine import ANY, Change
-from amplifier_hooks.server.live.feed import ChangeFeed
-from amplifier_hooks.server.live.pending import PendingList
-from amplifier_hooks.server.live.recent_changes import RecentChanges
-from amplifier_hooks.server.live.subscriber import Subscriber
-from amplifier_hooks.server.live.update import PING, Update, make_update, say
+from amplifier_hooks.approvals.stores.store import list_recent
+from amplifier_hooks.server.encoding import encode
+from amplifier_hooks.server.live.feed import RETRY_SECONDS, ChangeFeed
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
+
+
+# A transaction that began earlier may become visible later than one that began after it.
+_OVERLAP = 1.0
+_START = -1.0
+
+
+class RecentChanges:
+    """Remembers until when changes were read, and which of the last ones were told already."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read_until = _START
+        self._told: dict[str, float] = {}
+
+    def note(self, value: Approval | SessionEntry) -> None:
+        """That this state of it was told."""
+        self._told[value.id] = value.updated
+
+    async def read(self) -> list[tuple[str, Any]]:
+        """What changed since the last time, with its topic; the first time, nothing."""
+        if self._read_until == _START:
+            self._read_until = (await list_recent(self._store.engine, float("1e300"))).now
+            return []
+        since = self._read_until - _OVERLAP
+        recent = await list_recent(self._store.engine, since)
+        self._told = {id: at for id, at in self._told.items() if at >= since}
+        found: list[tuple[str, Any]] = []
+        for topic, changed in (("approval", recent.approvals), ("session", recent.sessions)):
+            for id, updated in changed:
+                if self._told.get(id) != updated and (value := await self._get(topic, id)):
+                    self.note(value)
+                    found.append((topic, value))
+        self._read_until = recent.now
+        return found
+
+    async def _get(self, topic: str, id: str) -> Approval | SessionEntry | None:
+        try:
+            if topic == "approval":
+                return await self._store.approvals.get(id)
+            return await self._store.sessions.get(id)
+        except NotFound:
+            return None
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a socket or a stream is sent."""
+
+    type: str
+    payload: str
+    """JSON of the value itself."""
+
+    @cached_property
+    def message(self) -> str:
+        """As a message of a WebSocket."""
+        return f'{{"type":"{self.type}","{self.type}":{self.payload}}}'
+
+    @cached_property
+    def event(self) -> str:
+        """As an event of a stream."""
+        return f"event: {self.type}\ndata: {self.payload}\n\n"
+
+
+def make_update(kind: str, value: Any) -> Update:
+    """News of a value."""
+    return Update(kind, encode(value))
+
+
+@dataclass(frozen=True)
+class Said(Update):
+    """A message that is only for WebSockets, already complete."""
+
+    @cached_property
+    def message(self) -> str:
+        return self.payload
+
+
+def say(**fields: Any) -> Said:
+    """A message with these fields."""
+    return Said(fields["type"], encode(fields))
+
+
+PING = say(type="ping")
+
+
+_FRESH_SECONDS = 1.0
+_PAGE = 500
+
+
+class PendingList:
+    """The list, encoded; `seconds_left` is never older than a second."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = asyncio.Lock()
+        self._updates: list[Update] = []
+        self._read = float("-inf")
+
+    def forget(self) -> None:
+        """Read again next time."""
+        self._read = float("-inf")
+
+    async def read(self) -> list[Update]:
+        """Every pending approval."""
+        async with self._lock:
+            if monotonic() - self._read > _FRESH_SECONDS:
+                began = monotonic()
+                self._read = began
+                try:
+                    found = await self._list()
+                except BaseException:  # the list of before is not what waits now
+                    self.forget()
+                    raise
+                self._updates = [make_update("approval", one) for one in found]
+            return self._updates
+
+    async def _list(self) -> list[object]:
+        found: list[object] = []
+        after = ""
+        while True:
+            wanted = ApprovalFilter(status=("pending",), limit=_PAGE, after=after)
+            page, after = await self._store.approvals.list(wanted)
+            found += page
+            if not after:
+                return found
+
+
+QUEUE = 256
+
+
+class Subscriber:
+    """The queue of one socket or stream; whoever reads too slowly is cut off."""
+
+    __slots__ = ("_queue", "after", "ended", "is_known", "on_end", "session")
+
+    def __init__(self, is_known: Callable[[], Awaitable[bool]]) -> None:
+        self.is_known = is_known
+        """Whether the credential still holds."""
+        self.session = ""
+        self.after = 0
+        """The number of the last record of that session that was put into the queue."""
+        self.ended = 0
+        """The code to close with, as soon as there is one."""
+        self.on_end: Callable[[], object] = lambda: None
+        """Called when it ends: whoever sends may be stuck, because nobody reads."""
+        self._queue: asyncio.Queue[Update | None] = asyncio.Queue()
+
+    def offer(self, update: Update) -> None:
+        """Put something into the queue; if it is full, empty it and end."""
+        if self.ended:
+            return
+        if self._queue.qsize() >= QUEUE:
+            self.end(1013)
+        else:
+            self._queue.put_nowait(update)
+
+    def end(self, code: int) -> None:
+        """Send nothing more."""
+        if self.ended:
+            return
+        self.ended = code
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._queue.put_nowait(None)
+        self.on_end()
+
+    async def take(self) -> Update | None:
+        """The next thing to send; None once it has ended."""
+        if self.ended:
+            return None
+        return await self._queue.get()
+
 
 logger = logging.getLogger(__name__)
 
 _RECORDS_PAGE = 500
 _PING_SECONDS = 20.0
-_RETRY_SECONDS = 1.0
 _CHECK_SECONDS = 30.0
 
 
@@ -113,7 +287,7 @@ class Hub:
                 await tell()
             except StoreError as error:
                 logger.warning("changes could not be read: %s", error)
-                await asyncio.sleep(_RETRY_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 self.receive(Change(ANY, ANY))
 
     async def _tell_news(self) -> None:

@@ -6,28 +6,110 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from pydantic import Field, TypeAdapter, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from amplifier_hooks.approvals.errors import NotAllowed, StoreError, TooMany
+from amplifier_hooks.http_guard import Refusal
+from amplifier_hooks.server.bodies import Body, Comment, DecisionBody, Id, Name, StandingBody
 from amplifier_hooks.server.callers import Caller, identify_again
+from amplifier_hooks.server.encoding import describe_error
+from amplifier_hooks.server.guard import check_json
 from amplifier_hooks.server.live.decisions import decide
-from amplifier_hooks.server.live.hub import Hub
-from amplifier_hooks.server.live.messages import (
-    BadMessage,
-    Decide,
-    Hello,
-    Watch,
-    parse_hello,
-    parse_message,
-)
-from amplifier_hooks.server.live.subscriber import Subscriber
-from amplifier_hooks.server.live.update import Update, say
-from amplifier_hooks.server.wire.errors import describe_error
+from amplifier_hooks.server.live.hub import Hub, Subscriber, Update, say
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
+
+
+MAX_MESSAGE = 64 * 1024
+
+T = TypeVar("T")
+
+
+class BadMessage(Exception):
+    """A message that nobody may send; the text says why, without repeating it."""
+
+
+class Hello(Body):
+    """The first message. A browser proves with `csrf` that our own page sends it."""
+
+    type: Literal["hello"]
+    csrf: Name = ""
+    session: Name | None = None
+    after: Annotated[int, Field(ge=0, le=2**53)] = 0
+
+
+class Watch(Body):
+    """Which session's records to send, and from where on; null: of none."""
+
+    type: Literal["watch"]
+    session: Name | None
+    after: Annotated[int, Field(ge=0, le=2**53)] = 0
+
+
+class Decide(Body):
+    """A decision, as `POST /approvals/ID/decision` takes it."""
+
+    type: Literal["decide"]
+    id: Id
+    option: Annotated[int, Field(ge=0, le=1000)]
+    nonce: Id
+    key: Id
+    comment: Comment = ""
+    edited_input: dict[str, Any] | None = None
+    standing: StandingBody | None = None
+
+    def to_body(self) -> DecisionBody:
+        """Without what only the socket needs."""
+        return DecisionBody(
+            option=self.option,
+            nonce=self.nonce,
+            key=self.key,
+            comment=self.comment,
+            edited_input=self.edited_input,
+            standing=self.standing,
+        )
+
+
+class Pong(Body):
+    """The answer to a ping."""
+
+    type: Literal["pong"]
+
+
+ClientMessage = Watch | Decide | Pong
+_HELLO: TypeAdapter[Hello] = TypeAdapter(Hello)
+_LATER: TypeAdapter[ClientMessage] = TypeAdapter(
+    Annotated[ClientMessage, Field(discriminator="type")]
+)
+
+
+def parse_hello(text: str) -> Hello:
+    """The first message."""
+    return _parse(_HELLO, text)
+
+
+def parse_message(text: str) -> ClientMessage:
+    """Any later message."""
+    return _parse(_LATER, text)
+
+
+def _parse(adapter: TypeAdapter[T], text: str) -> T:
+    if len(text) > MAX_MESSAGE:
+        raise BadMessage(f"a message has at most {MAX_MESSAGE} bytes")
+    try:
+        check_json(text.encode("utf-8", "surrogatepass"))
+    except Refusal as refusal:
+        raise BadMessage(refusal.message) from refusal
+    try:
+        return adapter.validate_json(text)
+    except (ValidationError, RecursionError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else None
+        raise BadMessage(first["msg"] if first else "nested too deeply") from error
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,30 +1,89 @@
-"""Approvals, for people: list them, wait for one, decide."""
+"""Approvals, for people: list them, wait for one, decide; as a stream; and standing rules."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from amplifier_hooks.approvals.errors import BadRequest, StoreError
-from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Status
-from amplifier_hooks.server.live.decisions import decide
-from amplifier_hooks.server.live.waiting import MAX_WAIT, wait_while
-from amplifier_hooks.server.services import Person, Reader, Services, Shared
-from amplifier_hooks.server.wire.approval_answers import (
+from amplifier_hooks.approvals.errors import BadRequest, StoreError, TooMany
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, StandingRule, Status
+from amplifier_hooks.server.answers import (
     ApprovalPage,
     ConflictAnswer,
     DescribedApproval,
     RefusalResults,
+    RuleList,
 )
-from amplifier_hooks.server.wire.bodies import DecisionBody, RefusalsBody, RefusedApproval
-from amplifier_hooks.server.wire.encoding import answer
-from amplifier_hooks.server.wire.errors import describe_error
-from amplifier_hooks.server.wire.text import Id, Name
+from amplifier_hooks.server.bodies import DecisionBody, Id, Name, RefusalsBody, RefusedApproval
+from amplifier_hooks.server.callers import Caller, identify_again
+from amplifier_hooks.server.encoding import answer, describe_error
+from amplifier_hooks.server.live.decisions import decide
+from amplifier_hooks.server.live.feed import MAX_WAIT, wait_while
+from amplifier_hooks.server.live.hub import Subscriber
+from amplifier_hooks.server.services import Person, Reader, Services, Shared
 
 router = APIRouter(prefix="/approvals", tags=["approvals"])
+
+_KEEP_SECONDS = 15.0
+
+
+@router.get(
+    "/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def stream_approvals(caller: Reader, services: Shared) -> StreamingResponse:
+    """First every pending approval, then each one that changes: `event: approval`."""
+    if not services.hub.has_room:
+        raise TooMany("Too many clients are connected already; try again later")
+    events = _write_events(services, caller)
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+async def _write_events(services: Services, caller: Caller) -> AsyncIterator[str]:
+    async def is_known() -> bool:
+        return await identify_again(services.store.access, caller) is not None
+
+    with services.hub.subscribe(is_known) as subscriber:
+        yield ": connected\n\n"
+        for update in await services.hub.pending.read():
+            yield update.event
+        async for event in _follow(subscriber):
+            yield event
+
+
+async def _follow(subscriber: Subscriber) -> AsyncIterator[str]:
+    while True:
+        try:
+            async with asyncio.timeout(_KEEP_SECONDS):
+                update = await subscriber.take()
+        except TimeoutError:
+            yield ": still here\n\n"
+            continue
+        if update is None:
+            return
+        if update.type == "approval":
+            yield update.event
+
+
+rules_router = APIRouter(prefix="/rules", tags=["rules"])
+
+
+@rules_router.get("", responses={200: {"model": RuleList}})
+async def list_rules(_: Reader, services: Shared, ended: bool = False) -> Response:
+    """The rules that hold; with `ended`, also those that no longer do."""
+    return answer({"rules": await services.store.rules.list(include_ended=ended)})
+
+
+@rules_router.post("/{id}/revocation", responses={200: {"model": StandingRule}})
+async def revoke_rule(caller: Person, services: Shared, id: Id) -> Response:
+    """Take a rule back; from then on people are asked again."""
+    return answer(await services.store.rules.revoke(id, caller.name))
+
 
 Wait = Annotated[
     float, Query(ge=0, le=MAX_WAIT, allow_inf_nan=False, description="Seconds to wait for news.")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from amplifier_hooks.server.answers import ErrorAnswer, Health
+from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.guard import NO_STORE, RETRY_SECONDS
 from amplifier_hooks.server.logs import make_error
 from amplifier_hooks.server.services import Shared
-from amplifier_hooks.server.wire.access_answers import Health
-from amplifier_hooks.server.wire.approval_answers import ErrorAnswer
-from amplifier_hooks.server.wire.encoding import answer
 
 router = APIRouter(tags=["health"])
 

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
+from amplifier_hooks.server.answers import DescribedSession
+from amplifier_hooks.server.bodies import STORABLE, Body, Id, Name
 from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.routes.sessions import describe_session
 from amplifier_hooks.server.services import Services, Shared, require
-from amplifier_hooks.server.wire.bodies import Body
-from amplifier_hooks.server.wire.encoding import answer
-from amplifier_hooks.server.wire.session_answers import DescribedSession
-from amplifier_hooks.server.wire.text import STORABLE, Id, Name
 
 MAX_PROMPT = 1_000_000
 

@@ -1,26 +1,141 @@
-"""Sessions: the index, what happened in one, and what was said."""
+"""Sessions: the index, what happened in one, what was said, its trail and its report."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, HTTPException, Query
 from starlette.responses import Response
 
-from amplifier_hooks.approvals.models import Approval, ApprovalFilter, SessionEntry, SessionStatus
-from amplifier_hooks.server.live.waiting import MAX_WAIT, wait_while
-from amplifier_hooks.server.services import Reader, Services, Shared
-from amplifier_hooks.server.wire.encoding import answer, to_plain
-from amplifier_hooks.server.wire.session_answers import (
+from amplifier_audit import AuditError, Report, verify
+from amplifier_audit.format.log_name import name_log
+from amplifier_audit.reader.report_text import report_to_dict
+from amplifier_hooks.approvals.models import (
+    Approval,
+    ApprovalFilter,
+    SessionEntry,
+    SessionStatus,
+    TrailHead,
+)
+from amplifier_hooks.insight.reports import Format, report_session
+from amplifier_hooks.insight.reports.gathering.reading import measure_trail
+from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.server.answers import (
     DescribedSession,
     RecordPage,
     SessionPage,
+    TrailAnswer,
     Transcript,
 )
-from amplifier_hooks.server.wire.text import Id, Name
+from amplifier_hooks.server.bodies import Id, Name
+from amplifier_hooks.server.encoding import answer, to_plain
+from amplifier_hooks.server.live.feed import MAX_WAIT, wait_while
+from amplifier_hooks.server.services import Reader, Services, Shared
+from amplifier_hooks.text.short_ids import shorten_id
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
+
+
+@router.get("/{id}/trail", responses={200: {"model": TrailAnswer}})
+async def get_trail(_: Reader, services: Shared, id: Id) -> Response:
+    """The verdict on the trail, and where it comes from."""
+    await services.store.sessions.get(id)
+    head = await _find_head(services, id)
+    folder = find_data_home() / "amplifier" / "audit" / name_log(id)
+    if not await asyncio.to_thread(folder.is_dir):
+        return answer(_describe_head(head))
+    try:
+        async with services.verifying:
+            report = await asyncio.to_thread(_verify, folder, id)
+    except (AuditError, OSError) as error:
+        return answer({**_describe_head(head), "message": f"The trail cannot be read: {error}"})
+    return answer(_describe_report(report, head))
+
+
+def _verify(folder: Path, session: str) -> Report:
+    return verify(folder, session=session)
+
+
+async def _find_head(services: Services, session: str) -> TrailHead | None:
+    heads = await services.store.heads.list(name_log(session))
+    return max(heads, key=lambda one: one.seen, default=None)
+
+
+def _describe_report(report: Report, head: TrailHead | None) -> dict[str, Any]:
+    told = report_to_dict(report)
+    finding = told["finding"]
+    return {
+        "source": "folder",
+        "verdict": told["verdict"],
+        "size": told["size"],
+        "proven": told["proven_to"],
+        "findings": [finding] if finding else [],
+        "head": head,
+        "message": "Verified on the server's machine.",
+    }
+
+
+def _describe_head(head: TrailHead | None) -> dict[str, Any]:
+    message = (
+        "The trail is on another machine; its last witnessed checkpoint is shown."
+        if head
+        else "The trail is on another machine, and no witness has seen it."
+    )
+    return {
+        "source": "witness" if head else "none",
+        "verdict": "witnessed" if head else "unknown",
+        "size": head.size if head else None,
+        "proven": None,
+        "findings": [],
+        "head": head,
+        "message": message,
+    }
+
+
+MOST_BYTES = 64 << 20
+"""A larger trail takes minutes to read; that is for a shell."""
+
+_TYPES: dict[Format, str] = {
+    "html": "text/html",
+    "md": "text/markdown",
+    "json": "application/json",
+}
+_FORMATS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {type: {"schema": {}} for type in _TYPES.values()}}
+}
+
+
+@router.get("/{id}/report", response_class=Response, responses=_FORMATS)
+async def get_report(_: Reader, services: Shared, id: Id, format: Format = "html") -> Response:
+    """What the session did, for people who were not there: one file, to be saved."""
+    entry = await services.store.sessions.get(id)
+    folder = find_data_home() / "amplifier" / "audit" / name_log(id)
+    async with services.verifying:
+        text = await asyncio.to_thread(_make_report, folder, id, entry.name, format)
+    name = f"report-{shorten_id(name_log(id))}.{format}"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=_TYPES[format], headers=headers)
+
+
+def _make_report(folder: Path, id: str, name: str, format: Format) -> str:
+    if not folder.is_dir():
+        raise HTTPException(
+            404,
+            f"The trail is not on the server's machine; run `amplifier report {id}` where it is.",
+        )
+    if measure_trail(folder) > MOST_BYTES:
+        raise HTTPException(
+            413, f"The trail is too large for this; run `amplifier report {id}` on the server."
+        )
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        return report_session(folder, format, made=made, owner=name_log(id), name=name)
+    except (AuditError, OSError) as error:
+        raise HTTPException(404, f"The trail cannot be read: {error}") from error
+
 
 Wait = Annotated[float, Query(ge=0, le=MAX_WAIT, allow_inf_nan=False)]
 _MOST_REQUIRED = 100

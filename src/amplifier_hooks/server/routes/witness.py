@@ -11,12 +11,11 @@ from starlette.responses import Response
 
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.models import TrailHead
+from amplifier_hooks.server.answers import HeadList, Witnessed
+from amplifier_hooks.server.bodies import Id, Name, WitnessBody
 from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.services import Agent, Anybody, Shared
-from amplifier_hooks.server.wire.encoding import answer
-from amplifier_hooks.server.wire.session_answers import HeadList, Witnessed
-from amplifier_hooks.server.wire.session_bodies import WitnessBody
-from amplifier_hooks.server.wire.text import Id, Name
 
 router = APIRouter(prefix="/witness", tags=["witness"])
 

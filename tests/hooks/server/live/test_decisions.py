@@ -6,9 +6,9 @@ import pytest
 
 from amplifier_hooks.approvals.errors import NotAllowed
 from amplifier_hooks.approvals.models import Identity
+from amplifier_hooks.server.bodies import DecisionBody
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.live.decisions import decide
-from amplifier_hooks.server.wire.bodies import DecisionBody
 from tests.hooks.server.world import World, allow
 
 

@@ -11,7 +11,7 @@ from amplifier_hooks.approvals.errors import TooMany
 from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.approvals.stores.engine import ANY, Change
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.server.live.subscriber import Subscriber
+from amplifier_hooks.server.live.hub import Subscriber
 from tests.hooks.server.world import World, make_request
 
 

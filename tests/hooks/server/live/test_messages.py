@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from amplifier_hooks.server.live.messages import (
+from amplifier_hooks.server.live.socket import (
     MAX_MESSAGE,
     BadMessage,
     Decide,

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from amplifier_hooks.approvals.errors import StoreUnavailable
-from amplifier_hooks.server.live import pending as pending_module
-from amplifier_hooks.server.live.pending import PendingList
+from amplifier_hooks.server.live import hub as pending_module
+from amplifier_hooks.server.live.hub import PendingList
 from tests.hooks.server.world import World
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_hooks.approvals.models import SessionEntry
-from amplifier_hooks.server.live.recent_changes import RecentChanges
+from amplifier_hooks.server.live.hub import RecentChanges
 from tests.hooks.server.world import World
 
 

@@ -10,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.server.live import socket as live_socket
-from amplifier_hooks.server.live.update import say
+from amplifier_hooks.server.live.hub import say
 from tests.hooks.server.live_client import connect_live, join_live
 from tests.hooks.server.world import World
 from tests.support.waiting import wait_until

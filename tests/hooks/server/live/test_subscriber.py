@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.server.live.subscriber import QUEUE, Subscriber
-from amplifier_hooks.server.live.update import PING, say
+from amplifier_hooks.server.live.hub import PING, QUEUE, Subscriber, say
 
 
 async def yes() -> bool:

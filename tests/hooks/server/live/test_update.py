@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from amplifier_hooks.server.live.update import PING, make_update, say
+from amplifier_hooks.server.live.hub import PING, make_update, say
 
 
 def test_news_are_encoded_once_for_sockets_and_streams():

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.server.live import waiting as waiting_module
-from amplifier_hooks.server.live.feed import ChangeFeed
-from amplifier_hooks.server.live.waiting import MAX_WAIT, wait_while
+from amplifier_hooks.server.live import feed as waiting_module
+from amplifier_hooks.server.live.feed import MAX_WAIT, ChangeFeed, wait_while
 
 
 class Row:

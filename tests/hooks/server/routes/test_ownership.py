@@ -7,7 +7,7 @@ import pytest
 from amplifier_hooks.approvals.errors import NotAllowed, NotFound
 from amplifier_hooks.approvals.models import Identity, SessionEntry
 from amplifier_hooks.server.callers import Caller
-from amplifier_hooks.server.routes.ownership import (
+from amplifier_hooks.server.routes.agents import (
     get_own_approval,
     refuse_foreign_call,
     refuse_foreign_session,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.approvals.models import SessionEntry
-from amplifier_hooks.server.routes import report
+from amplifier_hooks.server.routes import sessions
 from tests.hooks.insight.reports.stories import write_trail
 from tests.hooks.server.world import World
 
@@ -46,7 +46,7 @@ async def test_what_cannot_be_reported_says_why(
         await world.store.sessions.save(SessionEntry(name, user="bot"))
     write_trail(root, "large", denials=50)
     (root / "odd").mkdir()
-    monkeypatch.setattr(report, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(sessions, "MOST_BYTES", 1_000)
     async with await world.person() as person:
         found = {
             name: await person.get(f"/sessions/{name}/report")

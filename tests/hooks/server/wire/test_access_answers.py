@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.server.wire.access_answers import Health, Me, NewCode, NewToken, TokenList
+from amplifier_hooks.server.answers import Health, Me, NewCode, NewToken, TokenList
 from tests.hooks.server.world import World
 
 

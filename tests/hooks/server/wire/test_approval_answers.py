@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from amplifier_hooks.server.wire.approval_answers import (
+from amplifier_hooks.server.answers import (
     ApprovalPage,
     ConflictAnswer,
     DescribedApproval,

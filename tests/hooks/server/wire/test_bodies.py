@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from amplifier_hooks.approvals.models import StandingWish
-from amplifier_hooks.server.wire.bodies import (
+from amplifier_hooks.server.bodies import (
     CodeBody,
     DecisionBody,
     LoginBody,

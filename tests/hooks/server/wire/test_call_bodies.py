@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.server.wire.call_bodies import ClaimBody, RenewalBody, ResultBody
+from amplifier_hooks.server.bodies import ClaimBody, RenewalBody, ResultBody
 
 
 @pytest.mark.parametrize("lease", [0, -1, 86_401, float("inf"), float("nan"), "60"])

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from amplifier_hooks.approvals.models import Approval, Identity, Status
-from amplifier_hooks.server.wire.encoding import answer, describe_approval, encode, hide_nonce
+from amplifier_hooks.server.encoding import answer, describe_approval, encode, hide_nonce
 from tests.hooks.server.world import make_request
 
 

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from amplifier_hooks.approvals import errors
-from amplifier_hooks.server.wire.errors import ERRORS, describe_error
+from amplifier_hooks.server.encoding import ERRORS, describe_error
 from tests.hooks.server.world import World
 
 

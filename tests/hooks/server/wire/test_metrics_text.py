@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.approvals.stores.statistics import HookFigures
-from amplifier_hooks.server.wire.metrics_text import OTHERS, write_metrics
+from amplifier_hooks.server.routes.statistics import OTHERS, write_metrics
 
 NOBODY = HookFigures(0, "", "", "")
 STATES = {"approvals": {"pending": 2, "approved": 1}, "sessions": {"running": 3}}
@@ -22,7 +22,7 @@ def read(text: str) -> dict[tuple[str, ...], float]:
     found = {}
     assert text.endswith("\n")
     for line in text[:-1].split("\n"):
-        if line.startswith(("# HELP ", "# TYPE ")):
+        if line.startswith(("# HELP ", "# METRICS_TYPE ")):
             continue
         sample = _SAMPLE.fullmatch(line)
         assert sample, line
@@ -75,7 +75,7 @@ def test_what_is_not_known_of_questions_is_a_gauge() -> None:
         told["hook_handed_over", "h", "not_run"] == told["hook_handed_over", "h", "not_known"] == 1
     )
     assert told["hook_contradicted_total", "h"] == 1
-    assert "# TYPE amplifier_hook_handed_over gauge" in text
+    assert "# METRICS_TYPE amplifier_hook_handed_over gauge" in text
 
 
 def test_times_are_a_histogram_whose_last_bucket_has_all() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from amplifier_hooks.approvals.models import to_plain
-from amplifier_hooks.server.wire.request_bodies import ApprovalRequestBody
+from amplifier_hooks.server.bodies import ApprovalRequestBody
 from tests.hooks.server.world import make_request
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
-from amplifier_hooks.server.wire.session_answers import (
+from amplifier_hooks.server.answers import (
     DescribedSession,
     RecordPage,
     SessionPage,

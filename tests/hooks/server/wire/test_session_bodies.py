@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.server.wire.session_bodies import RecordsBody, SessionBody, WitnessBody
+from amplifier_hooks.server.bodies import RecordsBody, SessionBody, WitnessBody
 
 
 def test_a_session_is_of_its_token_and_never_hosted():

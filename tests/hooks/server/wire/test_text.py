@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from amplifier_hooks.server.wire.text import Comment, Id, Name, check_text
+from amplifier_hooks.server.bodies import Comment, Id, Name, check_text
 
 
 @pytest.mark.parametrize("text", ["", "plain", "ä🐍\n\x1b", "\ufffe"])

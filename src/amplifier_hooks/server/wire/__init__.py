@@ -1,1 +1,0 @@
-"""What goes over the wire: bodies, answers, and how values become JSON."""
