@@ -58,7 +58,7 @@ async def test_closing_wakes_everybody_also_those_who_come_later():
 
 async def test_after_an_interruption_anything_may_have_changed(monkeypatch):
     """The store is listened to again, and whoever waits looks again."""
-    monkeypatch.setattr(feed_module, "_RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(feed_module, "RETRY_SECONDS", 0.001)
     announcer = Announcer(failures=2)
     feed, heard = ChangeFeed(cast(Any, announcer)), list[Change]()
     feed.subscribe(heard.append)

@@ -106,7 +106,7 @@ async def test_a_store_that_fails_is_asked_again(world: World, monkeypatch):
     from amplifier_hooks.approvals.errors import StoreUnavailable
     from amplifier_hooks.server.live import hub as hub_module
 
-    monkeypatch.setattr(hub_module, "_RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(hub_module, "RETRY_SECONDS", 0.001)
     get, failures = world.store.sessions.get, [1]
 
     async def failing(id: str):
