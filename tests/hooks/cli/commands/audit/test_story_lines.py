@@ -106,6 +106,11 @@ from amplifier_hooks.cli.text.fragments import join_text
             {"reason": "error", "stats": {"tool_invocations": 1, "total_tokens": 1200}},
             "· session ended (error) · 1 tool call · 1,200 tokens",
         ),
+        (
+            "session_suspended",
+            {},
+            "· session suspended: its process ended, another one can go on with it",
+        ),
         ("digest_mismatch", {}, "✗ what would have run is not what was approved"),
         (
             "guard_alarm",
