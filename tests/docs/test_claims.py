@@ -52,3 +52,20 @@ def test_every_framework_that_has_an_adapter_is_named() -> None:
         if one.name != "agent-hooks":  # a contract, and no framework
             assert one.framework in README
             assert f"({one.name}.md)" in index
+
+
+WORDS = ("prompt injection", "guardrails", "human in the loop", "policy as code", "audit log")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_words_that_people_search_for_are_there(word: str) -> None:
+    """Above the fold, where search engines and people look."""
+    assert word in README.replace("*", "").partition("make demo")[0]
+
+
+def test_platforms_that_were_not_tried_are_named_as_such() -> None:
+    """Whoever tries one corrects the sentence, and the classifiers."""
+    assert "Tested on Linux" in README
+    assert "macOS and Windows have not been tested" in README
+    systems = [one for one in PROJECT["classifiers"] if one.startswith("Operating System")]
+    assert all("Linux" in one for one in systems)

@@ -1,4 +1,4 @@
-"""docs/threats.md: each attack names tests by the words of their names, and they exist."""
+"""Each attack and each promise names tests by the words of their names, and they exist."""
 
 from __future__ import annotations
 
@@ -8,27 +8,55 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "threats.md"
-ROWS = [
-    cells[1:-1]
-    for line in PAGE.read_text(encoding="utf-8").splitlines()
-    if len(cells := line.split("|")) == 5 and set(line) - set("|- ") and "shown by" not in line
-]
+DOCS = ROOT / "docs"
+
+
+def read_rows(page: str) -> list[list[str]]:
+    """The rows of the tables whose last column says which tests show it."""
+    rows = []
+    is_shown = False
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        cells = line.split("|")[1:-1]
+        if not cells:
+            is_shown = False
+        elif cells[-1].strip() == "shown by":
+            is_shown = True
+        elif is_shown and set(line) - set("|- "):
+            rows.append(cells)
+    return rows
+
+
+ATTACKS = read_rows("threats.md")
+PROMISES = read_rows("security.md")
 LINK = re.compile(r"\[([\w ]+)\]\(\.\./tests/([\w/]+\.py)\)")
 
 
-def test_the_page_has_attacks() -> None:
+def find_missing(proof: str) -> list[str]:
+    """The tests that a cell names and that are not where it says."""
+    named = [("test_" + words.replace(" ", "_"), file) for words, file in LINK.findall(proof)]
+    assert named
+    sources = {file: (ROOT / "tests" / file).read_text(encoding="utf-8") for _, file in named}
+    return [test for test, file in named if f"def {test}(" not in sources[file]]
+
+
+def test_the_pages_have_attacks_and_promises() -> None:
     """Otherwise nothing below was looked at."""
-    assert len(ROWS) > 30
+    assert len(ATTACKS) > 30
+    assert len(PROMISES) > 15
 
 
-@pytest.mark.parametrize("cells", ROWS, ids=lambda cells: cells[0].strip()[:40])
+@pytest.mark.parametrize("cells", ATTACKS, ids=lambda cells: cells[0].strip()[:40])
 def test_every_attack_is_tried_by_a_test(cells: list[str]) -> None:
     """A renamed test is renamed here as well."""
     attack, happens, proof = cells
     assert attack.strip()
     assert happens.strip().endswith(".")
-    named = [("test_" + words.replace(" ", "_"), file) for words, file in LINK.findall(proof)]
-    assert named
-    sources = {file: (ROOT / "tests" / file).read_text(encoding="utf-8") for _, file in named}
-    assert [test for test, file in named if f"def {test}(" not in sources[file]] == []
+    assert find_missing(proof) == []
+
+
+@pytest.mark.parametrize("cells", PROMISES, ids=lambda cells: cells[0].strip()[:40])
+def test_every_promise_is_shown_by_a_test(cells: list[str]) -> None:
+    """A promise that no test keeps goes."""
+    promise, _, proof = cells
+    assert promise.strip().endswith(".")
+    assert find_missing(proof) == []
