@@ -297,7 +297,9 @@ _DESCRIBERS: dict[str, Callable[[Record], Line]] = {
     "answer_ignored": _describe_ignored,
     "guard_alarm": _describe_alarm,
     "error": _describe_error,
-    "session_suspended": _describe_own("· session suspended: its process ended, another one can go on with it", "dim"),
+    "session_suspended": _describe_own(
+        "· session suspended: another process can go on with it", "dim"
+    ),
     "session_ended": _describe_end,
     "digest_mismatch": _describe_own("✗ what would have run is not what was approved", "bad"),
     "redacted": _describe_redaction,

@@ -109,7 +109,7 @@ from amplifier_hooks.cli.text.fragments import join_text
         (
             "session_suspended",
             {},
-            "· session suspended: its process ended, another one can go on with it",
+            "· session suspended: another process can go on with it",
         ),
         ("digest_mismatch", {}, "✗ what would have run is not what was approved"),
         (
