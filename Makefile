@@ -4,8 +4,9 @@ PYTEST_ARGS ?=
 SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
+PROJECTS = pyproject.toml src/amplifier_core/pyproject.toml src/amplifier_audit/pyproject.toml
 
-.PHONY: help demo demo-web test test-all check bench slow agents adapters mcp docs screenshots mutants clean
+.PHONY: help demo demo-web test test-all check bench slow agents adapters mcp docs screenshots mutants wheels clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -52,14 +53,17 @@ screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 mutants: .venv/dev.ok ## See whether tests notice faults (SAMPLE=10 of each file, CHANGED=HEAD~1)
 	@.venv/bin/python scripts/mutants $(SAMPLE:%=--sample %) $(CHANGED:%=--changed %)
 
+wheels: .venv/run.ok ## Build the three distributions into dist/
+	@scripts/wheels
+
 clean: ## Remove the environment and everything generated
 	@scripts/clean
 
-.venv/run.ok: requirements.lock scripts/bootstrap.lock pyproject.toml scripts/setup
+.venv/run.ok: requirements.lock scripts/bootstrap.lock $(PROJECTS) scripts/setup
 	@echo "Preparing .venv (once, about a minute) ..."
 	@scripts/setup run
 
-.venv/dev.ok: requirements-dev.lock scripts/bootstrap.lock pyproject.toml scripts/setup
+.venv/dev.ok: requirements-dev.lock scripts/bootstrap.lock $(PROJECTS) scripts/setup
 	@echo "Preparing .venv for development (once, about a minute) ..."
 	@scripts/setup dev
 

@@ -156,6 +156,6 @@ def _read_version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("amplifier-hooks")
+        return version("amplifier-core")
     except PackageNotFoundError:
         return "0"  # run from a tree that is not installed

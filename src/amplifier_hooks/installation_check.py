@@ -1,39 +1,25 @@
-"""Whether another project's kernel has overwritten ours, which pip does without a word.
+"""Whether what this package stands on is installed, is ours, and whole.
 
-The distribution `amplifier-core` of the existing ecosystem has a package of the same name. This
-file does not import it, because importing what is mixed fails.
+Another project has an `amplifier-core` too, and pip puts one in the place of the other.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib import util
-from pathlib import Path
-
-_OURS = "+hooks"  # part of the version of an `amplifier-core` that is built from this project
 
 
 def find_clash() -> str | None:
-    """One sentence about what is mixed and what to do; None if the kernel is our own."""
-    folder = _locate("amplifier_core")
-    if folder is None or not _is_overwritten(folder):
-        return None
-    return (
-        f"{folder} has files of another distribution, amplifier-core, mixed with those of "
-        "amplifier-hooks, and neither works: use an environment of its own for each, or "
-        f"run `{sys.executable} -m pip uninstall amplifier-core amplifier-hooks` and install "
-        "amplifier-hooks again (modules that depend on it: `pip install --no-deps`)"
-    )
-
-
-def _locate(package: str) -> Path | None:
-    found = util.find_spec(package)
-    places = found.submodule_search_locations if found is not None else None
-    return Path(next(iter(places))) if places else None
-
-
-def _is_overwritten(folder: Path) -> bool:
-    if any(folder.glob("_engine*")):  # the compiled part of the other amplifier_core
-        return True
-    installed = folder.parent.glob(f"{folder.name}-*.dist-info")
-    return any(_OURS not in one.name for one in installed)
+    """One sentence about what is wrong and what to do; None if all is well."""
+    try:
+        import amplifier_audit as amplifier_audit
+        from amplifier_core import only_kernel as only_kernel
+    except Exception as error:  # noqa: BLE001 - another kernel may fail in any way
+        if "amplifier-hooks" in str(error):
+            return str(error)  # of our own kernel, which found files of another
+        return (
+            f"amplifier-hooks is not completely installed ({error}): another distribution, "
+            "amplifier-core, took the place of its kernel, or a part of it was removed; run "
+            f"`{sys.executable} -m pip uninstall amplifier-core amplifier-audit amplifier-hooks` "
+            "and install amplifier-hooks again, as docs/installing.md says"
+        )
+    return None

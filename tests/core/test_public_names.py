@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import AmplifierSession
-from amplifier_core.only_kernel import refuse_engine
+from amplifier_core.only_kernel import refuse_foreign_files
 
 NAMES = {
     "utils": "RetryConfig retry_with_backoff classify_error_message redact_secrets truncate_values",
@@ -41,9 +41,15 @@ async def test_tests_may_say_that_a_session_is_initialized() -> None:
     assert session._initialized
 
 
-def test_a_kernel_that_is_mixed_with_another_is_refused(tmp_path: Path) -> None:
-    """By the compiled engine, which is no file of ours."""
-    refuse_engine(tmp_path)
-    (tmp_path / "_engine.abi3.so").touch()
-    with pytest.raises(ImportError, match="install amplifier-hooks again"):
-        refuse_engine(tmp_path)
+@pytest.mark.parametrize(
+    "foreign", ["amplifier_core/_engine.abi3.so", "amplifier_core-2.0.2.dist-info"]
+)
+def test_a_kernel_that_is_mixed_with_another_is_refused(tmp_path: Path, foreign: str) -> None:
+    """By the compiled engine, or by metadata that is not of a build of ours."""
+    package = tmp_path / "amplifier_core"
+    package.mkdir()
+    (tmp_path / "amplifier_core-2.0.2+hooks.1.dist-info").mkdir()
+    refuse_foreign_files(package)
+    (tmp_path / foreign).mkdir()
+    with pytest.raises(ImportError, match=r"docs/installing\.md"):
+        refuse_foreign_files(package)

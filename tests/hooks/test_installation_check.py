@@ -66,7 +66,7 @@ def test_another_kernel_is_named_by_every_command(
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert "another distribution, amplifier-core" in done.stderr
-    assert "pip uninstall amplifier-core amplifier-hooks" in done.stderr
+    assert "pip uninstall amplifier-core amplifier-audit amplifier-hooks" in done.stderr
 
 
 def test_importing_a_mixed_kernel_says_so(site: Path) -> None:

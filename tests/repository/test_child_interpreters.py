@@ -13,6 +13,7 @@ import amplifier_hooks
 SRC = Path(amplifier_hooks.__file__).parents[1]
 ISOLATED = {"-P", "-I"}
 NOT_STARTED = {
+    "amplifier_core/only_kernel.py": "prints a command for people",
     "amplifier_hooks/installation_check.py": "prints a command for people",
     "amplifier_hooks/cli/program_name.py": "looks beside it, and prints a command for people",
     "amplifier_hooks/cli/commands/doctor.py": "looks beside it",

@@ -79,13 +79,16 @@ def _make_server(folder: Path, index: Index) -> http.server.ThreadingHTTPServer:
     return server
 
 
-def write_wheel(folder: Path, name: str, version: str) -> Path:
-    """A package of one empty module."""
+def write_wheel(
+    folder: Path, name: str, version: str, *, needs: str = "", modules: tuple[str, ...] = ()
+) -> Path:
+    """A package of empty files: one module, if none are named."""
     folder.mkdir(parents=True, exist_ok=True)
     info = f"{name}-{version}.dist-info"
     files = {
-        f"{name}.py": "",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        **dict.fromkeys(modules or (f"{name}.py",), ""),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        + (f"Requires-Dist: {needs}\n" if needs else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/RECORD": "",
     }

@@ -16,7 +16,7 @@ from amplifier_core.loader.sources import Sources
 
 GROUP = "amplifier.modules"
 DISTRIBUTION = "amplifier-hooks"
-"""The distribution that this file is part of, and whose modules give way to others."""
+"""The distribution on top of this kernel, whose modules give way to others."""
 
 
 class _Named(NamedTuple):

@@ -11,7 +11,7 @@ if __name__ == "__main__" and not __file__.startswith(sys.path[0]):
 
 _VERSION = ["--version"]
 
-if __name__ == "__main__" or sys.argv[0].rpartition("/")[2] == "amplifier":
+if __name__ == "__main__" or sys.argv[0].rpartition("/")[2] in ("amplifier", "amplifier-hooks"):
     # Importing makes many objects and no garbage: looking for it takes 5 % of a short command.
     gc.set_threshold(50_000)
     if sys.argv[1:] != _VERSION:
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments != _VERSION:  # which needs no kernel, and is told at once
+        from amplifier_hooks.installation_check import find_clash
+
+        if clash := find_clash():
+            sys.exit(f"Error: {clash}")
     from amplifier_audit.streams import finish_streams, prepare_streams
 
     prepare_streams()
-    arguments = list(sys.argv[1:] if argv is None else argv)
     code = _print_version() if arguments == _VERSION else _run_command(arguments)
     sys.exit(finish_streams(code))
 
@@ -46,15 +51,10 @@ def _print_version() -> int:
 
 
 def _run_command(arguments: list[str]) -> int:
-    from amplifier_hooks.cli import exit_codes
     from amplifier_hooks.cli.early_signals import release_signals
     from amplifier_hooks.cli.text.encoding import accept_any_text
-    from amplifier_hooks.installation_check import find_clash
 
     accept_any_text(sys.stdout, sys.stderr)
-    if clash := find_clash():
-        sys.stderr.write(f"Error: {clash}\n")
-        return exit_codes.FAILED
     release_signals()
     return run(arguments, debug="--debug" in arguments)
 

@@ -8,24 +8,31 @@ import shutil
 import sys
 from pathlib import Path
 
-NAME = "amplifier"
+NAMES = ("amplifier", "amplifier-hooks")
+"""The program is installed under both; other projects install an `amplifier` as well."""
 
 
 def name_program(*, absolute: bool = False) -> str:
-    """`amplifier` if the shell finds this one, else its path, else the Python that runs it."""
-    started = Path(sys.argv[0])
-    on_path = shutil.which(NAME)
-    if started.name != NAME:
-        beside = Path(sys.executable).with_name(NAME)
-        if not beside.is_file():
-            return f"{quote(sys.executable)} -P -m amplifier_hooks.cli.main"
-        started = beside
+    """The name it was started by if the shell finds it, else its path, else the Python to run."""
+    started = find_program()
+    if started is None:
+        return f"{quote(sys.executable)} -P -m amplifier_hooks.cli.main"
+    on_path = shutil.which(started.name)
     # Not resolved further: a link into an environment is the program of that environment.
     if on_path is not None and os.path.abspath(on_path) == os.path.abspath(started):  # noqa: PTH100
-        return NAME
+        return started.name
     path = os.path.abspath(started)  # noqa: PTH100
     near = os.path.relpath(path)
     return quote(path if absolute or near.startswith("..") else near)
+
+
+def find_program() -> Path | None:
+    """The program that was started, or else the one beside the interpreter."""
+    started = Path(sys.argv[0])
+    if started.name in NAMES:
+        return started
+    beside = Path(sys.executable).with_name(NAMES[0])
+    return beside if beside.is_file() else None
 
 
 def quote(text: str) -> str:

@@ -57,6 +57,18 @@ def test_run_as_a_module_it_is_the_program_beside_python_or_python_itself(
     assert name_program() == "'/no where/python' -P -m amplifier_hooks.cli.main"
 
 
+def test_started_by_its_second_name_it_keeps_it(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People use it because another program is called `amplifier`."""
+    second = installed.with_name("amplifier-hooks")
+    second.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(second)])
+    assert name_program() == ".venv/bin/amplifier-hooks"
+    monkeypatch.setenv("PATH", str(installed.parent))
+    assert name_program() == "amplifier-hooks"
+
+
 def test_a_path_with_a_space_can_be_pasted() -> None:
     """As a shell reads it."""
     assert quote("my folder/x") == "'my folder/x'"

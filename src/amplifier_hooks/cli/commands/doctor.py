@@ -107,12 +107,60 @@ def _make_row(finding: Finding) -> tuple[Line, str]:
 
 
 def _check_environment() -> Iterator[Finding]:
-    from importlib.metadata import version
-
-    yield Finding("Environment", "amplifier", "good", version("amplifier-hooks"))
+    yield from _check_program()
+    yield from _check_distributions()
     old = sys.version_info < (3, 11)
     yield Finding("Environment", "python", "broken" if old else "good", platform.python_version())
     yield Finding("Environment", "system", "good", f"{platform.system()} {platform.machine()}")
+
+
+def _check_program() -> Iterator[Finding]:
+    """Which program runs; other projects install an `amplifier`, too."""
+    from amplifier_hooks.cli.program_name import NAMES, find_program, name_program
+
+    program = find_program()
+    detail = name_program() if program is None else os.path.abspath(program)  # noqa: PTH100
+    yield Finding("Environment", "program", "good", detail)
+    for name in NAMES:
+        on_path = shutil.which(name)
+        if program is None or on_path is None:
+            continue
+        if Path(on_path).resolve().parent != program.resolve().parent:
+            detail = f"{name} on your PATH is another program: {on_path}"
+            yield Finding("Environment", "program", "absent", detail)
+
+
+def _check_distributions() -> Iterator[Finding]:
+    """The three that this project consists of, and where they were installed from."""
+    from importlib.metadata import version
+
+    from amplifier_hooks.modules.installation import DISTRIBUTION, find_source_folder
+
+    folder = Path(__file__).parents[3]
+    source = find_source_folder()
+    if source is None:
+        origin = f"in {folder}"
+    elif source[1]:
+        origin = f"used in place, from {source[0]}"
+    else:
+        origin = f"in {folder}, from {source[0]}"
+    yield Finding("Environment", DISTRIBUTION, "good", f"{version(DISTRIBUTION)}, {origin}")
+    for name in ("amplifier-core", "amplifier-audit"):
+        found, wanted = version(name), _find_pinned_version(name)
+        if found == wanted:
+            yield Finding("Environment", name, "good", found)
+        else:
+            detail = f"{found}, but {DISTRIBUTION} needs {wanted}: install all three again"
+            yield Finding("Environment", name, "broken", detail)
+
+
+def _find_pinned_version(name: str) -> str | None:
+    """The version that amplifier-hooks says it needs."""
+    from importlib.metadata import requires
+
+    start = f"{name}=="
+    lines = requires("amplifier-hooks") or []
+    return next((one.removeprefix(start) for one in lines if one.startswith(start)), None)
 
 
 def _check_terminal() -> Iterator[Finding]:

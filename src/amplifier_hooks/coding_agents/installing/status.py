@@ -217,7 +217,10 @@ def _find_changed(target: Target, entries: dict[str, Any], words: list[str]) -> 
     else:
         yield from _find_changed_entries(AGENTS[target.agent].build_entries(options), entries)
     if command.client != make_guest_command(command.folder).client:
-        yield f"the lines are of another installation of amplifier ({command.client.parents[3]})"
+        yield (
+            f"the lines are of another installation of amplifier ({command.client.parents[3]}): "
+            f"amplifier guard {target.agent} --{target.scope} puts those of this one in their place"
+        )
 
 
 def _find_changed_entries(expected: dict[str, Any], entries: dict[str, Any]) -> Iterator[str]:

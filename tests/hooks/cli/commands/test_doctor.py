@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import json
+import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,33 @@ def test_nothing_is_broken_in_an_empty_home(home: Path) -> None:
     assert done.code == 0
     assert [line for line in done.stdout.splitlines() if line in SECTIONS] == list(SECTIONS)
     assert done.stdout.endswith("Nothing is broken.\n")
+
+
+def test_it_says_which_program_and_which_installation_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And names another project's program that the shell would start instead."""
+    ours, theirs = tmp_path / "ours" / "amplifier-hooks", tmp_path / "theirs" / "amplifier"
+    for one in (ours, theirs):
+        one.parent.mkdir()
+        one.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(ours)])
+    monkeypatch.setenv("PATH", f"{theirs.parent}:{ours.parent}")
+    found = [one for one in examine() if one.section == "Environment"]
+    details = [one.detail for one in found if one.name == "program"]
+    assert details == [str(ours), f"amplifier on your PATH is another program: {theirs}"]
+    assert f"from {SRC.parent}" in find("Environment", "amplifier-hooks").detail
+    assert find("Environment", "amplifier-core").detail == version("amplifier-core")
+
+
+def test_a_kernel_of_another_version_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """amplifier-hooks names the one that it was built with."""
+    monkeypatch.setattr(
+        importlib.metadata, "requires", lambda name: ["amplifier-core==2.0.2+hooks.0"]
+    )
+    found = find("Environment", "amplifier-core")
+    assert found.health == "broken"
+    assert "needs 2.0.2+hooks.0" in found.detail
 
 
 def test_a_guard_that_a_project_switches_off_is_broken(

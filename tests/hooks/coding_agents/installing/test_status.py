@@ -141,6 +141,20 @@ def test_missing_files_are_found(home: Path) -> None:
     assert "of another installation of amplifier (/gone)" in problems
 
 
+def test_lines_that_an_earlier_version_wrote_are_renewed(home: Path) -> None:
+    """Its packages had other names; the status names the command that renews the lines."""
+    target = put_up_guard(home)
+    text = target.path.read_text()
+    words = text.split("'")
+    earlier = "/site/amplifier_foundation/guests/client/command.py"
+    target.path.write_text(text.replace(words[3], earlier))
+    problems = list_problems(target)
+    assert f"the client {earlier} is not there; everything is denied" in problems
+    assert "amplifier guard claude --user puts those of this one in their place" in problems
+    put_up_guard(home)
+    assert (list_problems(target), target.path.read_text()) == ("", text)
+
+
 def test_a_missing_or_broken_runtime_is_found(home: Path) -> None:
     """The resident process could not be started."""
     target, folder = put_up_guard(home), home / "data" / "amplifier" / "guests"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -13,6 +13,7 @@ from amplifier_hooks.mcp.gateway.clients.program import find_python, is_our_pyth
 
 _MARK = "amplifier-mcp="
 _MODULE = "amplifier_hooks.cli.main"
+_EARLIER_MODULE = "amplifier_apps.cli.main"  # in lines that earlier versions wrote
 _START = ("mcp", "gateway")
 _OPTIONS = frozenset(
     {"--name", "--bundle", "--folder", "--new-tools", "--http", "--http-env", "--header-env"}
@@ -62,6 +63,8 @@ class Line:
     """The headers' names, and the variables with their values; a word may stand before one."""
     unknown: str = ""
     """A word that is none of the gateway's options."""
+    outdated: bool = False
+    """Whether an earlier version wrote it, and this one cannot be started so."""
 
 
 def make_gateway(bundle: Path | None, new_tools: str = "") -> Gateway:
@@ -74,7 +77,9 @@ def read_line(command: object, args: object) -> Line | None:
     if not isinstance(command, str) or not _is_texts(args):
         return None
     start, words = args[:7], args[7:]
-    if start[:2] != ["-I", "-X"] or start[3:] != ["-m", _MODULE, *_START]:
+    outdated = start[4:5] == [_EARLIER_MODULE]
+    module = _EARLIER_MODULE if outdated else _MODULE
+    if start[:2] != ["-I", "-X"] or start[3:] != ["-m", module, *_START]:
         return None
     memo = _read_memo(start[2])
     if memo is None:
@@ -84,7 +89,7 @@ def read_line(command: object, args: object) -> Line | None:
         return None
     line = _read_words(command, memo, words)
     ways = [one for one in (line.server, line.url, line.variable) if one]
-    return line if len(ways) == 1 else None
+    return replace(line, outdated=outdated) if len(ways) == 1 else None
 
 
 def read_own_line(command: object, args: object) -> Line | None:

@@ -8,7 +8,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-_SCRIPT = "amplifier"
+_SCRIPTS = ("amplifier", "amplifier-hooks")
 
 
 def find_python() -> Path:
@@ -31,7 +31,7 @@ def is_our_python(command: str) -> bool:
 
 
 def is_our_script(command: str) -> bool:
-    """Whether a command is the program `amplifier` of this installation."""
+    """Whether a command is the program of this installation, by either of its names."""
     found = _find_program(command)
     ours = {os.path.realpath(one) for one in _list_scripts() if one.is_file()}
     return found is not None and os.path.realpath(found) in ours
@@ -63,8 +63,9 @@ def _search(name: str) -> Path | None:
 
 
 def _list_scripts() -> Iterator[Path]:
-    yield Path(sys.executable).with_name(_SCRIPT)
-    yield Path(sysconfig.get_path("scripts")) / _SCRIPT
+    folders = [Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))]
     user = sysconfig.get_preferred_scheme("user")
     if Path(__file__).is_relative_to(sysconfig.get_path("purelib", user)):  # else it is another's
-        yield Path(sysconfig.get_path("scripts", user)) / _SCRIPT
+        folders.append(Path(sysconfig.get_path("scripts", user)))
+    for folder in folders:
+        yield from (folder / name for name in _SCRIPTS)

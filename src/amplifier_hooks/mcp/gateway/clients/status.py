@@ -157,6 +157,11 @@ def _find_wrong(line: Line, bundle: Path | None, folder: Path | None) -> Iterato
         yield f"The program {line.program} is not there, so the server does not start."
     elif not is_our_python(line.program) and not is_our_script(line.program):
         yield f"It is started by another installation of amplifier ({line.program})."
+    if line.outdated:
+        yield (
+            "An earlier version of amplifier wrote it, so the server does not start: "
+            "run amplifier guard mcp."
+        )
     if bundle is not None and not os.path.isfile(bundle):  # noqa: PTH113
         yield f"The bundle {bundle} is not there, so the server does not start."
     if folder is not None and not os.path.isdir(folder):  # noqa: PTH112

@@ -21,6 +21,7 @@ SCRIPT = FOLDER / "amplifier"
 def test_our_programs_are_known_by_their_whole_path() -> None:
     """Under any name that an interpreter has there."""
     assert is_our_script(str(SCRIPT))
+    assert is_our_script(str(FOLDER / "amplifier-hooks"))
     assert is_our_python(str(find_python()))
     assert is_our_python(sys.executable)
     assert not is_our_python(str(SCRIPT))

@@ -80,6 +80,21 @@ def test_a_gateway_that_cannot_start_does_not_stand(
     assert not server.stands
 
 
+def test_a_line_of_an_earlier_version_is_renewed(home: Path) -> None:
+    """Its program had another name: nothing is wrapped twice."""
+    _write(home, s={"command": "x"})
+    _guard(home, make_gateway(None))
+    path = home / ".mcp.json"
+    text = path.read_text()
+    assert "amplifier_hooks.cli.main" in text
+    path.write_text(text.replace("amplifier_hooks.cli.main", "amplifier_apps.cli.main"))
+    (server,) = read_client("claude", home).servers
+    assert "earlier version of amplifier" in server.detail
+    assert not server.stands
+    _guard(home, make_gateway(None))
+    assert path.read_text() == text
+
+
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_a_gateway_that_would_find_other_rules_does_not_stand(home: Path, by_hand: bool) -> None:
     """A file that came with a project may only look as if it were guarded."""
