@@ -62,8 +62,9 @@ def exists(dotted: str, source: Path) -> bool:
     """Whether there is such a module, and in it what stands behind the colon."""
     name, _, attribute = dotted.partition(":")
     place = source.joinpath(*name.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    return file.is_file() and (not attribute or attribute in file.read_text(encoding="utf-8"))
+    files = [place / "__init__.py", place.with_suffix(".py")]  # folders outlive a move, too
+    found = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    return bool(found) and attribute in found[0]
 
 
 def test_a_module_that_a_text_names_is_there():
