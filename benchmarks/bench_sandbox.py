@@ -10,7 +10,7 @@ from pathlib import Path
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.session.wall import SessionWall
 from amplifier_hooks.agent.tools import bash
-from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.sandbox.process import run_command
 from benchmarks.harness import Row, compare, loop_of, report

@@ -13,7 +13,7 @@ from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.session.wall import SessionWall
 from amplifier_hooks.agent.tools import bash, search
 from amplifier_hooks.guards import git_status, linter_feedback, test_runner
-from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.sandbox.linux.landlock import query_abi
 from tests.support.waiting import wait_until
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 
 # Beyond these a diff could take seconds; the new text is then shown whole instead.
 DIFF_BYTES = 1_000_000

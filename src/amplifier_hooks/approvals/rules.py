@@ -22,7 +22,7 @@ from amplifier_hooks.guards.bash import Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.patterns import Pattern, PatternError, compile_pattern
-from amplifier_hooks.guards.policy.tool_inputs import is_mcp_tool, list_commands
+from amplifier_hooks.guards.policy.tool_calls import is_mcp_tool, list_commands
 from amplifier_hooks.guards.rules.condition import Condition, ConditionError
 from amplifier_hooks.guards.rules.matcher import Matcher, Unclear
 from amplifier_hooks.guards.rules.occasion import Occasion

@@ -37,7 +37,7 @@ from amplifier_hooks.guards.bash import (
     is_harmless,
     unwrap_command,
 )
-from amplifier_hooks.guards.policy.tool_inputs import ARGUMENT_KEYS, COMMAND_KEYS, list_commands
+from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, COMMAND_KEYS, list_commands
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
 from amplifier_hooks.modules.guarding import (
     GuardConfig,

@@ -20,13 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from amplifier_core.events import TOOL_POST
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.policy.edited_files import (
+from amplifier_hooks.guards.policy.paths import match_glob
+from amplifier_hooks.guards.policy.tool_calls import (
+    EDITING_TOOLS,
     FilePatterns,
     find_edited_file,
     format_path,
 )
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
-from amplifier_hooks.guards.policy.paths import match_glob
 from amplifier_hooks.guards.policy.walls import build_wall
 from amplifier_hooks.machine.programs import (
     Command,

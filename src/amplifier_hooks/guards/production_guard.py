@@ -33,14 +33,17 @@ from amplifier_hooks.guards.bash import (
     look_up_writes,
     read_name_test,
 )
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, PATH_KEYS, TOOLS
+from amplifier_hooks.guards.policy.guarded_paths import GuardedPaths, Hit
 from amplifier_hooks.guards.policy.paths import match_glob
-from amplifier_hooks.guards.policy.territory import Hit, Territory, iterate_texts_under
-from amplifier_hooks.guards.policy.tool_inputs import (
+from amplifier_hooks.guards.policy.tool_calls import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
+    EDITING_TOOLS,
     FILE_KEYS,
+    PATH_KEYS,
+    TOOLS,
     is_reading,
+    iterate_texts_under,
     list_commands,
     list_paths,
 )
@@ -103,9 +106,9 @@ class Config(GuardConfig):
 class ProductionGuard:
     """Stands before the tools that write."""
 
-    def __init__(self, config: Config, territory: Territory, base: Path) -> None:
+    def __init__(self, config: Config, guarded: GuardedPaths, base: Path) -> None:
         self._config = config
-        self._territory = territory
+        self._guarded = guarded
         self._base = base
 
     def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
@@ -156,7 +159,7 @@ class ProductionGuard:
 
     def _find_hits(self, paths: list[str], commands: list[str]) -> list[Hit]:
         """Every guarded path of the call, each real path once, in the order they are written."""
-        found = [self._territory.find_hit(path) for path in paths]
+        found = [self._guarded.find_hit(path) for path in paths]
         for command in commands:
             found += self._find_hits_in_command(command)
         return _list_once(found)
@@ -179,11 +182,11 @@ class ProductionGuard:
     def _find_named_hits(
         self, commands: Sequence[Command], bases: Iterable[Path]
     ) -> Iterator[Hit | None]:
-        at = self._territory.find_hit
+        at = self._guarded.find_hit
         for word, base in product(_find_written_words(commands), bases):
             yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
         for command, base in product(filter(_takes_folders, commands), bases):
-            below = partial(self._territory.find_hit_below, name=_read_name(command))
+            below = partial(self._guarded.find_hit_below, name=_read_name(command))
             paths = (path for word in command.words for path in _find_paths(word, base))
             yield from (_try_hit(below, path, base) for path in paths)
 
@@ -191,11 +194,11 @@ class ProductionGuard:
         self, commands: Sequence[Command], bases: Sequence[Path]
     ) -> Iterator[Hit | None]:
         """What comes out of folders, archives, patches and commits."""
-        found = look_up_writes(commands, bases, Path.home(), self._territory.may_guard)
+        found = look_up_writes(commands, bases, Path.home(), self._guarded.may_guard)
         for write in islice(sorted(found.writes, key=lambda one: one.path), _MOST_FILES):
-            yield _try_hit(self._territory.find_hit, str(write.path), self._base)
+            yield _try_hit(self._guarded.find_hit, str(write.path), self._base)
             if write.is_link:
-                yield self._territory.find_hit_behind(str(write.path))
+                yield self._guarded.find_hit_behind(str(write.path))
 
     def _answer(self, tool: str, hits: list[Hit], shown: str) -> HookResult:
         where = shorten(", ".join(str(hit.resolved) for hit in hits))
@@ -338,7 +341,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     if settings.shell:
         ensure_available(NAME)
     base = get_base_dir(coordinator)
-    guarding = ProductionGuard(settings, Territory(settings.patterns, base), base)
+    guarding = ProductionGuard(settings, GuardedPaths(settings.patterns, base), base)
     commands = [*settings.command_keys, *ARGUMENT_KEYS] if settings.shell else []
     described = {**settings.tools, **settings.shell}
     offer_reader(

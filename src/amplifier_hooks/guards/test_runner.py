@@ -17,9 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.policy.edited_files import FilePatterns, find_edited_file
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
 from amplifier_hooks.guards.policy.paths import match_glob
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, FilePatterns, find_edited_file
 from amplifier_hooks.guards.policy.walls import build_wall
 from amplifier_hooks.machine.background import BackgroundTasks
 from amplifier_hooks.machine.programs import Command, build_environment, get_program_name

@@ -28,7 +28,7 @@ from amplifier_hooks.external.opening import (
     explain_end,
     open_child,
 )
-from amplifier_hooks.guards.policy.places import get_places
+from amplifier_hooks.guards.policy.protected_places import get_places
 from tests.support.project import Project
 
 CALL = {"tool_name": "a", "tool_input": {}}

@@ -14,8 +14,12 @@ from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.side_call import ask_model
 from amplifier_hooks.guards.policy.database_use import uses_postgres
 from amplifier_hooks.guards.policy.paths import resolve
-from amplifier_hooks.guards.policy.places import DeferredPlaces, Places, list_places
-from amplifier_hooks.guards.policy.secrets.literals import LiteralScrubber
+from amplifier_hooks.guards.policy.protected_places import (
+    DeferredPlaces,
+    ProtectedPlaces,
+    list_places,
+)
+from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 
 _SQLITE = ("", "-wal", "-shm", "-journal")
 """The ends of the names of the files that a database consists of."""
@@ -60,7 +64,7 @@ def register_capabilities(
 
 def list_session_places(
     plan: Mapping[str, Any], folder: Path, sealed: Sequence[Path] = ()
-) -> Places:
+) -> ProtectedPlaces:
     """What is out of reach for the tools of a plan, whose trail and key may lie anywhere.
 
     `sealed` has the files that say what the session may do without a person.

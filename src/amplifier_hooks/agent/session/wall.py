@@ -15,7 +15,7 @@ from amplifier_core.errors import SessionError
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.capabilities import list_roots
-from amplifier_hooks.guards.policy.places import DeferredPlaces, Places
+from amplifier_hooks.guards.policy.protected_places import DeferredPlaces, ProtectedPlaces
 from amplifier_hooks.sandbox.protection import Protection, Wanted, examine_machine
 from amplifier_hooks.sandbox.wall import Wall
 
@@ -49,7 +49,7 @@ class SessionWall:
         self,
         options: SandboxOptions,
         roots: Sequence[Path],
-        places: Places | DeferredPlaces,
+        places: ProtectedPlaces | DeferredPlaces,
         found: Protection,
     ) -> None:
         self.options = options
@@ -64,7 +64,7 @@ class SessionWall:
         cls,
         section: Mapping[str, Any] | None,
         roots: Sequence[Path],
-        places: Places | DeferredPlaces,
+        places: ProtectedPlaces | DeferredPlaces,
     ) -> SessionWall:
         """SessionError if the bundle requires a wall and this machine has none."""
         options = SandboxOptions.read(section)
@@ -160,7 +160,7 @@ class SessionWall:
         )
 
     @cached_property
-    def _places(self) -> Places:
+    def _places(self) -> ProtectedPlaces:
         given = self._given_places
         return given.listed if isinstance(given, DeferredPlaces) else given
 
@@ -186,7 +186,7 @@ class SessionWall:
 def offer_wall(session: AssembledSession, folder: Path) -> None:
     """Offer the capability `session.wall`; SessionError if the bundle requires one in vain."""
     coordinator = session.coordinator
-    places: Places | DeferredPlaces = coordinator.get_capability("session.places")
+    places: ProtectedPlaces | DeferredPlaces = coordinator.get_capability("session.places")
     roots = list_roots(session.config, folder)
     wall = SessionWall.open(session.config.get("sandbox"), roots, places)
     coordinator.register_capability("session.wall", wall)

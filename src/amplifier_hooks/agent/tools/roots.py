@@ -19,9 +19,13 @@ from pathlib import Path
 
 from amplifier_core.interfaces import Host
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.guards.policy.file_identity import Identities
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
-from amplifier_hooks.guards.policy.places import Places, get_places, list_places
+from amplifier_hooks.guards.policy.protected_places import (
+    FileIdentities,
+    ProtectedPlaces,
+    get_places,
+    list_places,
+)
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK the opening of a pipe would wait for somebody to write to it.
@@ -30,7 +34,7 @@ _MOVED = {errno.ELOOP, errno.ENOTDIR}
 _ENVIRONMENT = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR")
 
 
-_NOWHERE = Places((), ())
+_NOWHERE = ProtectedPlaces((), ())
 
 
 def get_working_dir(host: Host, configured: str | None = None) -> Path:
@@ -46,8 +50,8 @@ class Place:
     asked: str
     root: Path
     parts: tuple[str, ...]
-    places: Places = field(default=_NOWHERE, compare=False, repr=False)
-    guarded: Identities | None = field(default=None, compare=False, repr=False)
+    places: ProtectedPlaces = field(default=_NOWHERE, compare=False, repr=False)
+    guarded: FileIdentities | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> Path:
@@ -67,7 +71,7 @@ class Roots:
 
     base: Path
     directories: tuple[Path, ...]
-    places: Places = field(default=_NOWHERE, compare=False, repr=False)
+    places: ProtectedPlaces = field(default=_NOWHERE, compare=False, repr=False)
 
     @classmethod
     def from_host(
@@ -97,9 +101,9 @@ class Roots:
         return Place(asked, root, real.relative_to(root).parts, self.places, guarded)
 
 
-def find_places(host: Host, directories: tuple[Path, ...]) -> Places:
+def find_places(host: Host, directories: tuple[Path, ...]) -> ProtectedPlaces:
     """The session's table of places, with these directories among its roots."""
-    known = get_places(host) or Places((), ())
+    known = get_places(host) or ProtectedPlaces((), ())
     if known.roots and set(directories) <= set(known.roots):
         return known
     # Where a person's folders are is part of the key: it may change while the process runs.
@@ -110,7 +114,7 @@ def find_places(host: Host, directories: tuple[Path, ...]) -> Places:
 @lru_cache(maxsize=32)
 def _list_places_once(
     roots: tuple[Path, ...], env: tuple[tuple[str, str], ...], hidden: tuple[Path, ...]
-) -> Places:
+) -> ProtectedPlaces:
     return list_places(roots, dict(env), hidden=hidden)
 
 

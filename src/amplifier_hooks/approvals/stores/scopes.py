@@ -8,8 +8,8 @@ from pathlib import Path
 
 from amplifier_hooks.approvals.models import Approval, ApprovalRequest, OfferedScope, StandingRule
 from amplifier_hooks.approvals.stores.checks import PROMPT, clean_text
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
 from amplifier_hooks.guards.policy.paths import resolve
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, find_path
 
 EXACT = "exact"
 BELOW = "below:"

@@ -16,7 +16,7 @@ from typing import Any
 from amplifier_hooks.approvals.change import SAME, Change, foresee_change
 from amplifier_hooks.cli.approval.change import show_diff, show_new_text
 from amplifier_hooks.cli.text.fragments import Fragment, Line, escape_line, escape_lines
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 
 _SHELL = re.compile(
     r"""(?P<string>'[^']*'|"(?:[^"\\]|\\.)*")"""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from amplifier_core.approval import ApprovalQuestion, read_option
 from amplifier_core.events import is_unique
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 from amplifier_hooks.modules.guarding import read_command, shorten
 
 UNTIL = "until the session ends"

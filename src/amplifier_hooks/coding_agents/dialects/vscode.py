@@ -23,8 +23,7 @@ from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
 from amplifier_hooks.coding_agents.dialects.verdict import Verdict
-from amplifier_hooks.guards.policy.editing_tools import TOOLS
-from amplifier_hooks.guards.policy.tool_inputs import is_reading, list_commands, list_paths
+from amplifier_hooks.guards.policy.tool_calls import TOOLS, is_reading, list_commands, list_paths
 
 TOOL_NAMES = {
     "Bash": "run_in_terminal",

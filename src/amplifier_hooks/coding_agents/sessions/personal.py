@@ -28,7 +28,7 @@ from amplifier_hooks.guards.bash import (
     list_directories,
 )
 from amplifier_hooks.guards.policy.agent_programs import AgentProgram
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.modules.guarding import read_command
 

@@ -17,7 +17,7 @@ from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.guards.policy.paths import escape_glob
-from amplifier_hooks.guards.policy.tool_inputs import FILE_KEYS
+from amplifier_hooks.guards.policy.tool_calls import FILE_KEYS
 from amplifier_hooks.machine.snapshot import normalize
 
 WALLS = "guest-walls"

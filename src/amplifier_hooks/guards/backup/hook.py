@@ -17,10 +17,15 @@ from amplifier_hooks.guards.backup.store import (
     prune,
     save,
 )
-from amplifier_hooks.guards.policy.edited_files import format_path
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, TOOLS, find_path
 from amplifier_hooks.guards.policy.paths import is_within, resolve
-from amplifier_hooks.guards.policy.tool_inputs import is_reading, list_paths
+from amplifier_hooks.guards.policy.tool_calls import (
+    EDITING_TOOLS,
+    TOOLS,
+    find_path,
+    format_path,
+    is_reading,
+    list_paths,
+)
 from amplifier_hooks.machine.text import to_one_line
 from amplifier_hooks.modules.options import parse_known
 from amplifier_hooks.modules.subscription import get_session_id, get_working_dir, subscribe

@@ -21,7 +21,7 @@ from typing import Any
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.guards.backup.restorations import note_restoration
 from amplifier_hooks.guards.policy.paths import is_within, resolve
-from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.machine.files import replace_file, write_new_file
 from amplifier_hooks.machine.user import find_data_home
 

@@ -13,7 +13,7 @@ from amplifier_hooks.guards.bash.situations import MOST_WORDS, Objection, Situat
 from amplifier_hooks.guards.bash.words import Word, split_names
 from amplifier_hooks.guards.bash.workspace import Reach, Workspace
 from amplifier_hooks.guards.policy.paths import match_glob
-from amplifier_hooks.guards.policy.places import (
+from amplifier_hooks.guards.policy.protected_places import (
     is_above_project_place,
     is_project_place,
     lies_at_project_place,

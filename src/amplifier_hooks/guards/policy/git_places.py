@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from amplifier_hooks.guards.policy.place_table import GIT_RUNS
+from amplifier_hooks.guards.policy.protected_place_table import GIT_RUNS
 
 _READ_LIMIT = 262_144
 _MOST_FOLDERS = 400

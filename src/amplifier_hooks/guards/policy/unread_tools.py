@@ -12,9 +12,7 @@ from typing import Any, Protocol
 
 from amplifier_core.interfaces import Host
 from amplifier_core.utils.nested import iterate_parts
-from amplifier_hooks.guards.policy.editing_tools import TOOLS
-from amplifier_hooks.guards.policy.territory import fold_key
-from amplifier_hooks.guards.policy.tool_inputs import ARGUMENT_KEYS, is_reading
+from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, TOOLS, fold_key, is_reading
 
 CHANNEL = "guards.inputs"
 _MOST_NAMED = 8

@@ -19,7 +19,7 @@ from amplifier_core.events import (
 )
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.policy.call_outcome import read_success
+from amplifier_hooks.guards.policy.tool_calls import read_success
 from amplifier_hooks.guards.progress_monitor.calls import (
     Call,
     describe_call,

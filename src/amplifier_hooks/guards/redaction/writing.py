@@ -8,10 +8,14 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 from amplifier_core.utils.nested import iterate_texts
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
 from amplifier_hooks.guards.policy.secrets import Redactor
-from amplifier_hooks.guards.policy.territory import iterate_texts_under
-from amplifier_hooks.guards.policy.tool_inputs import is_reading, list_paths
+from amplifier_hooks.guards.policy.tool_calls import (
+    EDITING_TOOLS,
+    find_path,
+    is_reading,
+    iterate_texts_under,
+    list_paths,
+)
 from amplifier_hooks.guards.redaction.config import Config
 from amplifier_hooks.modules.guarding import shorten
 

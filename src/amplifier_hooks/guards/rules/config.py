@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.guards.rules.rule import OnError, Rule
 from amplifier_hooks.guards.rules.ruleset import LoadedRule, load_rule
 from amplifier_hooks.machine.snapshot import Snapshot, read_regular

@@ -13,8 +13,8 @@ from amplifier_hooks.guards.bash import (
     find_script_run,
     is_harmless,
 )
+from amplifier_hooks.guards.policy.guarded_paths import GuardedPaths
 from amplifier_hooks.guards.policy.patterns import Pattern, compile_pattern
-from amplifier_hooks.guards.policy.territory import Territory
 from amplifier_hooks.guards.rules.condition import Condition
 from amplifier_hooks.guards.rules.occasion import Occasion
 from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
@@ -61,12 +61,12 @@ class Matcher:
 
 
 class _PathTest:
-    def __init__(self, territory: Territory) -> None:
-        self._territory = territory
+    def __init__(self, guarded: GuardedPaths) -> None:
+        self._guarded = guarded
 
     def __call__(self, occasion: Occasion) -> bool:
         for given in occasion.paths:
-            if hit := self._territory.find_hit(given):
+            if hit := self._guarded.find_hit(given):
                 occasion.notes["path"] = str(hit.resolved)
                 return True
         return False
@@ -75,24 +75,24 @@ class _PathTest:
 class _ExceptedPathTest:
     """One path that is excepted does not except those beside it."""
 
-    def __init__(self, territory: Territory, judged: Territory | None) -> None:
-        self._territory = territory
+    def __init__(self, guarded: GuardedPaths, judged: GuardedPaths | None) -> None:
+        self._guarded = guarded
         self._judged = judged
 
     def __call__(self, occasion: Occasion) -> bool:
         paths = [
             one for one in occasion.paths if self._judged is None or self._judged.find_hit(one)
         ]
-        return bool(paths) and all(self._territory.find_hit(one) for one in paths)
+        return bool(paths) and all(self._guarded.find_hit(one) for one in paths)
 
 
 def _make_path_test(path: str | list[str], base: Path, excepted_from: Match | None) -> Test:
-    territory = Territory(as_list(path), base)
+    guarded = GuardedPaths(as_list(path), base)
     if excepted_from is None:
-        return _PathTest(territory)
+        return _PathTest(guarded)
     judged = excepted_from.path
     return _ExceptedPathTest(
-        territory, None if judged is None else Territory(as_list(judged), base)
+        guarded, None if judged is None else GuardedPaths(as_list(judged), base)
     )
 
 

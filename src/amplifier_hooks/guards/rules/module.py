@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
-from amplifier_hooks.guards.policy.tool_inputs import ARGUMENT_KEYS, COMMAND_KEYS, FILE_KEYS
+from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, COMMAND_KEYS, FILE_KEYS
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
 from amplifier_hooks.guards.rules.config import NAME, Config, Read, read_rules
 from amplifier_hooks.guards.rules.engine import Engine, make_occasion_factory

@@ -10,10 +10,10 @@ from typing import Any
 
 from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_hooks.guards.bash import Script, unwrap_command
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
-from amplifier_hooks.guards.policy.tool_inputs import (
+from amplifier_hooks.guards.policy.tool_calls import (
     COMMAND_KEYS,
     FILE_KEYS,
+    PATH_KEYS,
     is_reading,
     list_commands,
     list_paths,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import TOOL_PRE, canonical
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, TOOLS
 from amplifier_hooks.guards.policy.patterns import PatternError
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, TOOLS
 from amplifier_hooks.guards.rules.condition import ConditionError
 from amplifier_hooks.guards.rules.matcher import Matcher, Unclear
 from amplifier_hooks.guards.rules.occasion import Occasion

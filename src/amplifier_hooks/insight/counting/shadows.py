@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from amplifier_hooks.guards.policy.editing_tools import find_path
+from amplifier_hooks.guards.policy.tool_calls import find_path
 from amplifier_hooks.trails import Item, Note, RecordedEvent
 
 MOST_HOOKS = 500

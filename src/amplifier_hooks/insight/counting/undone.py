@@ -8,7 +8,7 @@ from pathlib import Path
 
 from amplifier_hooks.agent.session.origin import TYPE
 from amplifier_hooks.guards.backup import Restoration, list_restorations, locate_store
-from amplifier_hooks.guards.policy.editing_tools import find_path
+from amplifier_hooks.guards.policy.tool_calls import find_path
 from amplifier_hooks.trails import Item, Note, RecordedCall, RecordedEvent, RecordedHook
 
 MOST_WAITING = 1_000

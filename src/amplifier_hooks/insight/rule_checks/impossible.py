@@ -8,7 +8,7 @@ from functools import cache
 
 from amplifier_core.events import ALL_EVENTS, canonical, payload_type
 from amplifier_hooks.guards.bash import CommandPattern
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.guards.rules.rule import (
     Match,
     Rule,

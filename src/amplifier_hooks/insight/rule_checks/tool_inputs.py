@@ -28,7 +28,7 @@ def list_tool_inputs() -> dict[str, frozenset[str]]:
 def list_tool_names() -> frozenset[str]:
     """The tools of ours, and what the coding agents call theirs."""
     from amplifier_hooks.coding_agents.dialects import DIALECTS
-    from amplifier_hooks.guards.policy.editing_tools import TOOLS
+    from amplifier_hooks.guards.policy.tool_calls import TOOLS
 
     theirs = {name for one in DIALECTS.values() for pair in one.tool_names.items() for name in pair}
     return TOOLS | theirs

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from amplifier_hooks.guards.bash import Command, is_harmless, unwrap_command
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
 from amplifier_hooks.guards.policy.paths import escape_glob, resolve
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, find_path
 from amplifier_hooks.insight.rule_suggestions.evidence import Question
 from amplifier_hooks.insight.rule_suggestions.risks import (
     OWNER,

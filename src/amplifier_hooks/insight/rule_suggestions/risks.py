@@ -12,10 +12,10 @@ from amplifier_core.utils.nested import iterate_parts
 from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import Command, Workspace, unwrap_command
 from amplifier_hooks.guards.command_guard import Config, Judge
-from amplifier_hooks.guards.policy import place_table
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
+from amplifier_hooks.guards.policy import protected_place_table
 from amplifier_hooks.guards.policy.paths import resolve
-from amplifier_hooks.guards.policy.places import Places, list_places
+from amplifier_hooks.guards.policy.protected_places import ProtectedPlaces, list_places
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, find_path
 from amplifier_hooks.insight.rule_checks.globs import is_literal
 from amplifier_hooks.insight.rule_suggestions.evidence import Question
 
@@ -87,7 +87,7 @@ def _make_judge(folder: Path, home: Path) -> Judge:
 
 
 @lru_cache(maxsize=16)
-def _find_places(folder: Path, home: Path) -> Places:
+def _find_places(folder: Path, home: Path) -> ProtectedPlaces:
     return list_places([folder])
 
 
@@ -135,7 +135,9 @@ def is_for_families(folder: str, suffix: str) -> bool:
 
 def except_paths(suffix: str) -> list[str]:
     """Globs of what a rule about all files of a kind is not to be about."""
-    named = [name for name in place_table.PROJECT if "/" not in name and name.endswith(suffix)]
+    named = [
+        name for name in protected_place_table.PROJECT if "/" not in name and name.endswith(suffix)
+    ]
     return [*(f"*{word}*" for word in _TELLING_WORDS), ".*", *named]
 
 

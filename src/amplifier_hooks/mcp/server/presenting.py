@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_core.utils.nested import rewrite
 from amplifier_hooks.guards.policy.secrets import Redactor
-from amplifier_hooks.guards.policy.secrets.literals import LiteralScrubber
+from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 from amplifier_hooks.machine.text import strip_controls
 from amplifier_hooks.mcp.server.bounds import FULL, Bounds, cut, cut_text
 from amplifier_hooks.mcp.server.failures import Refused

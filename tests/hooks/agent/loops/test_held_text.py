@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_hooks.agent.loops.held_text import HeldText
-from amplifier_hooks.guards.policy.secrets.literals import LiteralScrubber
+from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 
 
 def test_pieces_pass_every_scrubber_that_looks_over_their_edges() -> None:

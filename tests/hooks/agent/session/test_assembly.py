@@ -21,7 +21,7 @@ from amplifier_hooks.agent.session.assembly import SessionBuilder
 from amplifier_hooks.agent.session.sub_agents import Spawner, build_child_plan
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.approvals import EditsApproval, RulesApproval
-from amplifier_hooks.guards.policy.places import get_places
+from amplifier_hooks.guards.policy.protected_places import get_places
 from amplifier_hooks.modules.installation import name_install_command
 from tests.hooks.agent.session.hook_files import ASKING, GUARD
 from tests.hooks.approvals.questions import ask

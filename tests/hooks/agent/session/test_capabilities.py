@@ -17,7 +17,7 @@ from amplifier_hooks.agent.session.capabilities import (
     list_session_places,
     register_capabilities,
 )
-from amplifier_hooks.guards.policy.places import get_places
+from amplifier_hooks.guards.policy.protected_places import get_places
 from tests.support.project import Project, script
 from tests.support.sessions import plan_for
 

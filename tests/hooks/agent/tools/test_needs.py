@@ -10,7 +10,7 @@ from amplifier_hooks.agent.session.wall import SandboxOptions, SessionWall
 from amplifier_hooks.agent.tools.base import Refused
 from amplifier_hooks.agent.tools.bash import BashInput
 from amplifier_hooks.agent.tools.needs import Grants, Needs, NeedsBook, ask_for, find_grants
-from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.sandbox.protection import Protection
 
 HOLDS = Protection("landlock", "Landlock")

@@ -26,7 +26,7 @@ from amplifier_hooks.agent.tools.roots import (
     open_parent,
     refuse_protected,
 )
-from amplifier_hooks.guards.policy.places import list_places
+from amplifier_hooks.guards.policy.protected_places import list_places
 
 
 @pytest.fixture

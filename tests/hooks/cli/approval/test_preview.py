@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_hooks.cli.approval.preview import Preview, highlight, make_preview, show_exact_input
 from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import join_text
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 from tests.hooks.cli.hostile_text import hostile, is_harmless
 
 

@@ -10,7 +10,7 @@ import pytest
 from amplifier_hooks.guards.backup import (
     list_backups,
 )
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 from tests.support.harness import Harness, finish
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.testing import ScriptedApproval
-from tests.hooks.guards.policy.secrets.test_plausible import CODE
+from tests.hooks.guards.policy.secrets.test_checks import CODE
 from tests.support.harness import Harness
 
 TOKEN = "ghp_" + "Zz9" * 12

@@ -31,7 +31,7 @@ from amplifier_hooks.agent.tools.mcp.transport import open_http, open_pipes
 from amplifier_hooks.agent.tools.roots import get_working_dir
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.walls import build_walls
-from amplifier_hooks.guards.policy.places import get_places
+from amplifier_hooks.guards.policy.protected_places import get_places
 from amplifier_hooks.modules.extras import require
 from amplifier_hooks.modules.options import parse_known
 from amplifier_hooks.modules.subscription import is_own_event

@@ -15,7 +15,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.guards.policy.secrets import TOKENS, Redactor
-from amplifier_hooks.guards.policy.secrets.literals import LiteralScrubber
+from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 
 _KEYS = frozenset({"env", "file", "prefix"})
 _TELLING = re.compile(

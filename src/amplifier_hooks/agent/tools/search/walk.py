@@ -26,8 +26,7 @@ from amplifier_hooks.agent.tools.roots import (
     open_parent,
 )
 from amplifier_hooks.guards.policy.paths import match_glob
-from amplifier_hooks.guards.policy.place_names import fold_name
-from amplifier_hooks.guards.policy.places import Places
+from amplifier_hooks.guards.policy.protected_places import ProtectedPlaces, fold_name
 
 Engine = Literal["re2", "re"]
 Span = tuple[int, int]
@@ -336,7 +335,7 @@ def _format_line(path: Path, number: int, line: bytes, hit: bool, numbers: bool)
 def main() -> None:
     """One scan for a parent process: a job on stdin, the report or the refusal on stdout."""
     job: dict[str, Any] = json.load(sys.stdin)
-    places = Places(tuple(map(Path, job.get("hidden", ()))), ())
+    places = ProtectedPlaces(tuple(map(Path, job.get("hidden", ()))), ())
     guarded = places.identify(writing=False)
     place = Place(job["asked"], Path(job["root"]), tuple(job["parts"]), places, guarded)
     request = Request.model_validate(job["request"])

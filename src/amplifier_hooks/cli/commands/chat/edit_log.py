@@ -11,8 +11,8 @@ from amplifier_core.events import TOOL_POST
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_hooks.cli.display.observer import LAST
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS, find_path
 from amplifier_hooks.guards.policy.paths import resolve
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, find_path
 
 NAME = "cli-edits"
 

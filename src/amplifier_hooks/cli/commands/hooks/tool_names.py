@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core.utils.suggest import differs_by_one
-from amplifier_hooks.guards.policy.editing_tools import TOOLS
+from amplifier_hooks.guards.policy.tool_calls import TOOLS
 
 
 def find_meant_tool(name: str) -> str | None:

@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.dialects.cursor.tools import (
 )
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent, Occasion, Power
 from amplifier_hooks.coding_agents.dialects.fields import get_number, get_text, require_text
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 
 _SHELL = frozenset({"Bash"})
 _MCP = frozenset({"mcp__*"})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.machine.snapshot import normalize
 from amplifier_hooks.modules.guarding import read_command
 

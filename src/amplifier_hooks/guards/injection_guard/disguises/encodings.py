@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from amplifier_hooks.guards.policy.patterns import share_patterns
-from amplifier_hooks.guards.policy.secrets.encodings import find_base64
+from amplifier_hooks.guards.policy.secrets.redactor import find_base64
 
 Decoded = tuple[int, int, str]
 """Start, end, and what the part says."""

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from amplifier_hooks.guards.policy.secrets.redactor import SHAPES, Redactor, Span
-from amplifier_hooks.guards.policy.secrets.tokens import TOKENS
+from amplifier_hooks.guards.policy.secrets.shapes import TOKENS
 
 __all__ = ["SHAPES", "TOKENS", "Redactor", "Span"]

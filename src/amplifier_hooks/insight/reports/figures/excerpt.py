@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 
 _LONG = 2_000
 _MAX_DEPTH = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_hooks.guards.policy.editing_tools import EDITING_TOOLS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 from amplifier_hooks.insight.reports.figures.day import Day
 from amplifier_hooks.insight.reports.figures.excerpt import (
     cut_value,

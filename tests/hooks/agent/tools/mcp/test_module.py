@@ -17,7 +17,7 @@ from amplifier_core.testing import TestCoordinator
 from amplifier_core.tool_call import call_tool
 from amplifier_hooks.agent.session.reload import ModuleReplacer
 from amplifier_hooks.agent.tools import mcp
-from amplifier_hooks.guards.policy.places import Places
+from amplifier_hooks.guards.policy.protected_places import ProtectedPlaces
 from tests.hooks.agent.tools.mcp.conftest import is_running
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
@@ -143,7 +143,7 @@ async def test_a_reload_keeps_servers_that_stay_the_same(server, tmp_path):
 async def test_places_that_no_tool_writes_to_are_none_of_a_servers_either(server):
     """Whatever it calls a path: nothing else keeps it out."""
     hooks = server.folder / ".git" / "hooks"
-    server.host.register_capability("session.places", Places((), (hooks,)))
+    server.host.register_capability("session.places", ProtectedPlaces((), (hooks,)))
     await server.start()
     for text, is_denied in ((f"{hooks}/pre-commit", True), (f"{server.folder}/x", False)):
         call = ToolCall(id="1", name="mcp__small__echo", arguments={"text": text})

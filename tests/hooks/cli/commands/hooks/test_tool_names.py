@@ -10,7 +10,7 @@ from amplifier_hooks.agent.tools.filesystem.module import Edit, MultiEdit, Read,
 from amplifier_hooks.agent.tools.search.module import Glob, Grep
 from amplifier_hooks.agent.tools.todo import Todo
 from amplifier_hooks.cli.commands.hooks.tool_names import find_meant_tool
-from amplifier_hooks.guards.policy import editing_tools
+from amplifier_hooks.guards.policy import tool_calls
 
 TOOLS = (
     Bash,
@@ -27,7 +27,7 @@ TOOLS = (
 
 def test_every_tool_that_comes_along_is_known() -> None:
     """By the name that the model calls it."""
-    assert {tool.name for tool in TOOLS} <= editing_tools.TOOLS
+    assert {tool.name for tool in TOOLS} <= tool_calls.TOOLS
 
 
 @pytest.mark.parametrize(

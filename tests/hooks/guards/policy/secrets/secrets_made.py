@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
-from amplifier_hooks.guards.policy.secrets.plausible import is_placeholder
+from amplifier_hooks.guards.policy.secrets.checks import is_placeholder
 
 REDACTOR = Redactor(SHAPES, "test", "[REDACTED:{name}]")
 

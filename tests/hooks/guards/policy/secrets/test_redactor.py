@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import string
 import time
 from collections import OrderedDict, namedtuple
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +15,90 @@ from hypothesis import strategies as st
 
 from amplifier_core.message_models import Message
 from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
-from amplifier_hooks.guards.policy.secrets.tokens import TOKENS
+from amplifier_hooks.guards.policy.secrets.redactor import (
+    find_base64,
+    is_picture,
+    read_percent,
+    read_wrapped,
+)
+from amplifier_hooks.guards.policy.secrets.shapes import TOKENS
 from tests.hooks.guards.policy.secrets.secrets_made import (
     REDACTOR,
     framed_secrets,
 )
+
+PNG = "iVBORw0KGgo" + "aB3d" * 600
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize("start", ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"])
+def test_a_picture_is_known_by_how_it_begins(start):
+    """In each of the four forms that models take."""
+    assert is_picture(start + "aB3d" * 600 + "==")
+
+
+@pytest.mark.parametrize(
+    "text", ["", PNG[:1000], "x" * 5000, f"{PNG} {TOKEN}", f"{PNG}\n", f"{PNG}=a", TOKEN * 100]
+)
+def test_nothing_else_is_one(text):
+    """A text that only begins like a picture is looked through."""
+    assert not is_picture(text)
+
+
+def test_a_picture_stays_as_it_is_and_a_text_beside_it_does_not():
+    """Whatever its letters happen to look like."""
+    redactor = Redactor(SHAPES, "test", "[hidden]")
+    picture = PNG + "AKIAIOSFODNN7EXAMPLE"
+    value = [{"type": "text", "text": f"the key {TOKEN}"}, {"source": {"data": picture}}]
+    left = redactor.redact(value)
+    assert left[1] == value[1]
+    assert TOKEN not in left[0]["text"]
+
+
+@given(
+    st.text(st.characters(max_codepoint=127), min_size=1).filter(lambda text: quote(text) != text)
+)
+def test_percent_escapes_are_read_and_located(text: str) -> None:
+    """Each letter of the reading is found where its escape begins."""
+    written = quote(text, "")
+    reading = read_percent(written)
+    assert reading is not None
+    assert reading.text == unquote(written)
+    for place, letter in enumerate(reading.text):
+        start, end = reading.locate(place, place + 1)
+        assert written[start] in {letter, "%"}
+        assert end == start + 1
+
+
+def test_a_text_without_escapes_has_no_other_reading() -> None:
+    """Nothing is paid where nothing is encoded."""
+    assert read_percent("100% of it") is None
+    assert read_wrapped("two\nlines") is None
+    assert read_wrapped("ghp_ at the beginning of a word") is None
+
+
+def test_lines_are_joined_where_a_token_runs_over_their_end() -> None:
+    """The reading has no line ends, and its parts are located over them."""
+    text = "x ghp_abc\n  def y"
+    reading = read_wrapped(text)
+    assert reading is not None
+    assert reading.text == "x ghp_abcdef y"
+    assert reading.locate(2, 12) == (2, len("x ghp_abc\n  def"))
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=18, max_size=60))
+def test_printable_base64_is_read(said: str) -> None:
+    """Standard and URL-safe, with and without padding."""
+    for encoder in (base64.b64encode, base64.urlsafe_b64encode):
+        word = encoder(said.encode()).decode()
+        for written in (word, word.rstrip("=")):
+            assert [one for *_, one in find_base64(f"a: {written}\n")] == [said]
+
+
+def test_what_is_not_text_in_base64_is_no_reading() -> None:
+    """Hashes, names and pictures decode to nothing that can be read."""
+    assert list(find_base64(base64.b64encode(bytes(range(128, 200))).decode())) == []
+
 
 EVERY = Redactor(SHAPES, "test", "[{name}]")
 WITH_KEYS = Redactor({**SHAPES, "key": "[0-9a-f]{64}"}, "test", "[{name}]")

@@ -9,14 +9,121 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_hooks.guards.policy.patterns import compile_pattern
 from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
-from amplifier_hooks.guards.policy.secrets.stream import LATE, MOST_HELD, build_holds
+from amplifier_hooks.guards.policy.secrets.stream import (
+    LATE,
+    MARK,
+    MOST_HELD,
+    LiteralScrubber,
+    Unreadable,
+    build_holds,
+    build_prefix,
+)
 from tests.hooks.guards.policy.secrets.secrets_made import (
     REDACTOR,
     SECRETS,
     build_pem,
     list_frames,
 )
+
+
+def begins(pattern: str, text: str) -> list[int]:
+    return list(compile_pattern(build_prefix(pattern), "test").find_group_starts(text))
+
+
+PRINTABLE = st.characters(min_codepoint=32, max_codepoint=126)
+PATTERNS = [
+    "-abc",
+    "-a(?:b|cd)e",
+    "-[0-9]{3}x",
+    "-(?:ab){2,3}c",
+    "-a*b+c?d",
+    "-(?i:AB)c",
+    r"-\d\s[^x]y",
+    "-(?:a|bc*)+d",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@settings(max_examples=10)
+@given(data=st.data())
+def test_every_beginning_of_a_match_is_found(pattern: str, data: Any) -> None:
+    """Wherever a match is cut, what is left may still become one."""
+    match = data.draw(st.from_regex(pattern, fullmatch=True, alphabet=PRINTABLE))
+    for end in range(1, len(match) + 1):
+        assert begins(pattern, " " + match[:end]) == [1]
+
+
+@pytest.mark.parametrize("text", ["-b", "-ab ", "-abd", "abc", ""])
+def test_what_cannot_become_a_match_is_not_found(text: str) -> None:
+    """One letter that does not fit decides it."""
+    assert begins("-abc", text) == []
+
+
+def test_only_the_part_to_hide_is_held() -> None:
+    """What stands before the named group is context: it may be shown at once."""
+    pattern = "key=(?P<secret>[0-9]+);"
+    assert begins(pattern, "a key") == []
+    assert begins(pattern, "a key=12") == [6]
+    assert begins(pattern, "a key=12;") == [6]
+    assert begins(pattern, "a key=12; ") == []
+    assert begins("k=(?:\"(?P<one>\\w+)|'(?P<two>\\w+))", "k='ab") == [3]
+
+
+def test_a_token_begins_a_word() -> None:
+    """The end of an ordinary word is not held because a token begins with its last letter."""
+    assert begins("ghp_[a-z]{9}", "running") == []
+    assert begins("ghp_[a-z]{9}", "run g") == [4]
+
+
+@pytest.mark.parametrize("pattern", [r"\pL+", "(?P<a>x)*", "("])
+def test_what_cannot_be_taken_apart_is_said(pattern: str) -> None:
+    """The caller then holds back more, not less."""
+    with pytest.raises(Unreadable):
+        build_prefix(pattern)
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_every_shape_has_its_beginnings(name: str) -> None:
+    """None of ours falls back to holding whole words."""
+    compile_pattern(build_prefix(SHAPES[name]), "test")
+
+
+SCRUB = LiteralScrubber({"abcabd", "abc-longer-value", ""})
+
+
+def feed_literals(pieces: list[str]) -> str:
+    stream = SCRUB.open_stream()
+    return "".join([*(stream.feed(piece) for piece in pieces), stream.flush()])
+
+
+def test_the_longest_value_is_replaced_first() -> None:
+    """A value that begins like another is not left with its end in sight."""
+    scrub = LiteralScrubber({"secret", "secret-and-more"})
+    assert scrub("a secret-and-more b") == f"a {MARK} b"
+
+
+@given(st.text("abcd-longervu "), st.text("abcd "), st.data())
+def test_a_value_is_hidden_however_its_pieces_fall(before: str, behind: str, data: object) -> None:
+    """The pieces together read as the whole text would."""
+    text = f"{before}abcabd{behind}abc-longer-value"
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))  # type: ignore[attr-defined]
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert feed_literals(pieces) == SCRUB(text)
+
+
+def test_ordinary_text_is_passed_on_at_once() -> None:
+    """Only what may be the beginning of a value waits."""
+    stream = SCRUB.open_stream()
+    assert [stream.feed(piece) for piece in ("so ", "on", " ab", "c", "!")] == [
+        "so ",
+        "on",
+        " ",
+        "",
+        "abc!",
+    ]
+
 
 PLAIN = "The quick brown fox is singing; its password is required, and a token gone; a - b = c. "
 

@@ -1,4 +1,4 @@
-"""What a tool call would run and touch, told by the keys of its input, whatever the tool is called.
+"""Tool calls: what one would run and touch, told by the keys of its input, and how it ended.
 
 Programs, frameworks and servers choose names of tools and keys freely. What is taken for a command
 or a path is what those that people use call so; a tool counts as reading only if its name begins
@@ -11,12 +11,51 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
+from pydantic import AfterValidator, Field
+
 from amplifier_core.utils.nested import iterate_parts
-from amplifier_hooks.guards.policy.editing_tools import PATH_KEYS
-from amplifier_hooks.guards.policy.territory import fold_key
+from amplifier_hooks.guards.policy.paths import match_glob, resolve
+from amplifier_hooks.machine.text import to_one_line
+
+_MAX_PARTS = 100_000
+EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+
+TOOLS = EDITING_TOOLS | {"Bash", "Delegate", "Glob", "Grep", "Read", "Todo"}
+"""The names of all tools of ours; those of coding agents are translated to these."""
+
+PATH_KEYS = ("file_path", "path", "notebook_path")
+"""The keys of the path; some tools of the ecosystem say `path`."""
+
+
+def find_path(tool_input: Any) -> str | None:
+    """The file that a tool call is about, as it was given."""
+    if not isinstance(tool_input, Mapping):
+        return None
+    return next(
+        (tool_input[key] for key in PATH_KEYS if isinstance(tool_input.get(key), str)), None
+    )
+
+
+def iterate_texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
+    """Every text under one of the keys, at any depth: MultiEdit names a file per edit.
+
+    In any case of letters: some programs do not tell "Path" from "path".
+    """
+    wanted = {fold_key(one) for one in ([keys] if isinstance(keys, str) else keys)}
+    for key, part in iterate_parts(value, _MAX_PARTS):
+        if part is None or isinstance(part, list | tuple):
+            continue
+        if isinstance(key, str) and fold_key(key) in wanted:
+            yield str(part)
+
+
+def fold_key(key: str) -> str:
+    """`file_path`, `filePath` and `File-Path` are one key."""
+    return key.casefold().replace("_", "").replace("-", "")
+
 
 FILE_KEYS = (
     *PATH_KEYS, "paths", "file", "files", "filename", "file_paths", "filenames", "source",
@@ -51,7 +90,6 @@ _PATCH = "*** Begin Patch"
 _PATCHED = re.compile(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to):\s*(.*?)\s*$")
 _TABLES = frozenset({"files", "paths"})  # `files: {path: content}`
 _LONGEST_PATH = 4_096
-_MAX_PARTS = 100_000
 
 
 def is_mcp_tool(tool: str) -> bool:
@@ -149,3 +187,42 @@ def _read_list_of_arguments(part: Mapping[Any, Any]) -> Iterator[str]:
         for value in _list_values(part, key):
             if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
                 yield value[0] if len(value) == 1 else shlex.join(value)
+
+
+def read_success(data: Mapping[str, Any]) -> bool | None:
+    """Whether a call succeeded; None if nobody says so.
+
+    Loops of the ecosystem say it in the result only, and some call that `result`.
+    """
+    if "success" in data:
+        return bool(data["success"])
+    result = data.get("tool_result", data.get("result"))
+    said = (
+        result.get("success") if isinstance(result, Mapping) else getattr(result, "success", None)
+    )
+    return said if isinstance(said, bool) else None
+
+
+def _check_globs(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    match_glob(Path("/probe"), patterns)
+    return patterns
+
+
+FilePatterns = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_globs)]
+
+
+def find_edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
+    """The path of a successful edit; None for everything else."""
+    tool = data.get("tool_name")
+    if not isinstance(tool, str) or tool not in tools or not read_success(data):
+        return None
+    try:
+        return resolve(find_path(data.get("tool_input")) or "", Path(base))
+    except ValueError:
+        return None
+
+
+def format_path(path: Path, base: str) -> str:
+    """The path for messages: relative to the working directory, if it is inside."""
+    root = Path(base).resolve()
+    return to_one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.guards.policy.territory import Territory, _resolve_head, iterate_texts_under
+from amplifier_hooks.guards.policy.guarded_paths import GuardedPaths, _resolve_head
+from amplifier_hooks.guards.policy.tool_calls import iterate_texts_under
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def tree(tmp_path: Path) -> Path:
 
 def test_a_hit_says_what_was_given_where_it_leads_and_why(tree: Path) -> None:
     """A guard can tell the person all three."""
-    hit = Territory(["*.md", "production/**"], tree).find_hit("link/../link/x")
+    hit = GuardedPaths(["*.md", "production/**"], tree).find_hit("link/../link/x")
     assert hit is not None
     assert hit.given == "link/../link/x"
     assert hit.resolved == tree / "production" / "x"
@@ -38,16 +39,16 @@ def test_what_a_folder_contains_is_found_level_by_level(tree: Path) -> None:
     (tree / "app" / "b" / "production").mkdir(parents=True)
     (tree / "app" / "a" / "node_modules" / "production").mkdir(parents=True)
     (tree / "app" / "z.env").touch()
-    territory = Territory(["*.env", "app/**/production"], tree)
-    hit = territory.find_hit_below("app")
+    guarded = GuardedPaths(["*.env", "app/**/production"], tree)
+    hit = guarded.find_hit_below("app")
     assert hit is not None
     assert (hit.given, hit.resolved, hit.pattern) == ("app", tree / "app" / "z.env", "*.env")
     (tree / "app" / "z.env").unlink()
-    deeper = territory.find_hit_below("app")
+    deeper = guarded.find_hit_below("app")
     assert deeper is not None
     assert deeper.resolved == tree / "app" / "b" / "production"
     for nothing in ("app/a", "safe", "not-there", "app/b/production"):
-        assert territory.find_hit_below(nothing) is None
+        assert guarded.find_hit_below(nothing) is None
 
 
 def test_only_the_top_of_a_large_folder_is_looked_at(tree: Path) -> None:
@@ -55,16 +56,16 @@ def test_only_the_top_of_a_large_folder_is_looked_at(tree: Path) -> None:
     for number in range(2_000):
         (tree / "safe" / f"{number:04}").touch()
     (tree / "safe" / "z.env").touch()
-    assert Territory(["*.env"], tree).find_hit_below("safe") is None
+    assert GuardedPaths(["*.env"], tree).find_hit_below("safe") is None
     (tree / "safe" / "0.env").touch()
-    assert Territory(["*.env"], tree).find_hit_below("safe") is not None
+    assert GuardedPaths(["*.env"], tree).find_hit_below("safe") is not None
 
 
 def test_what_is_not_guarded_is_no_hit(tree: Path) -> None:
     """Similar names and paths that only pass by are free."""
-    territory = Territory(["production/**"], tree)
+    guarded = GuardedPaths(["production/**"], tree)
     for path in ("safe/x", "production-notes.md", "nonproduction/x", "safe/../x"):
-        assert territory.find_hit(path) is None
+        assert guarded.find_hit(path) is None
 
 
 @pytest.mark.parametrize(
@@ -79,14 +80,14 @@ def test_what_is_not_guarded_is_no_hit(tree: Path) -> None:
 )
 def test_what_could_be_taken_for_a_guarded_path_is_guarded(tree: Path, path: str) -> None:
     """Some systems decode percent signs or fold full-width letters before they open a file."""
-    assert Territory(["production/**"], tree).find_hit(path) is not None
+    assert GuardedPaths(["production/**"], tree).find_hit(path) is not None
 
 
 def test_a_path_is_seen_from_the_directory_that_is_given(tree: Path) -> None:
     """A command may have gone elsewhere before it writes."""
-    territory = Territory([f"{tree}/production/**"], tree)
-    assert territory.find_hit("x") is None
-    assert territory.find_hit("x", tree / "production") is not None
+    guarded = GuardedPaths([f"{tree}/production/**"], tree)
+    assert guarded.find_hit("x") is None
+    assert guarded.find_hit("x", tree / "production") is not None
 
 
 @pytest.mark.parametrize("real", ["data", "data[1]", "da*ta", "{a,b}"])
@@ -95,16 +96,16 @@ def test_a_glob_that_begins_with_a_symlink_guards_where_it_leads(tmp_path: Path,
     root = tmp_path.resolve()
     (root / real).mkdir()
     (root / "production").symlink_to(root / real)
-    territory = Territory([f"{root}/production/**"], root)
-    assert territory.find_hit(f"{real}/x") is not None
-    assert territory.find_hit("other/x") is None
+    guarded = GuardedPaths([f"{root}/production/**"], root)
+    assert guarded.find_hit(f"{real}/x") is not None
+    assert guarded.find_hit("other/x") is None
 
 
 @pytest.mark.parametrize("pattern", ["", " ", "{a,b}" * 64])
 def test_a_glob_that_cannot_be_used_is_refused_at_once(tmp_path: Path, pattern: str) -> None:
     """When the guard is set up, not at the first call."""
     with pytest.raises(ValueError, match="pattern"):
-        Territory(["fine", pattern], tmp_path)
+        GuardedPaths(["fine", pattern], tmp_path)
 
 
 @pytest.mark.parametrize("path", ["", "a\0b"])
@@ -113,7 +114,7 @@ def test_a_path_that_cannot_be_resolved_is_an_error_and_not_a_miss(
 ) -> None:
     """A guard must not take what it cannot check for harmless."""
     with pytest.raises(ValueError, match="path"):
-        Territory(["production/**"], tmp_path).find_hit(path)
+        GuardedPaths(["production/**"], tmp_path).find_hit(path)
 
 
 SEGMENTS = st.sampled_from([".", "..", "safe", "link", "production", "deep", "one", "x"])
@@ -128,7 +129,7 @@ def test_a_path_is_guarded_exactly_when_it_really_leads_there(tree: Path, parts:
     lexical = Path(os.path.normpath(tree / path))
     production = tree / "production"
     expected = real.is_relative_to(production) or "production" in lexical.parts
-    hit = Territory(["production/**"], tree).find_hit(path)
+    hit = GuardedPaths(["production/**"], tree).find_hit(path)
     assert (hit is not None) == expected
     if hit:
         assert hit.resolved == real

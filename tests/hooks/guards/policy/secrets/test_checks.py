@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.guards.policy.secrets.plausible import (
+from amplifier_hooks.guards.policy.secrets.checks import (
     is_placeholder,
     is_random,
     is_secret_text,

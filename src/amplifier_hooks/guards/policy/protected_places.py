@@ -2,26 +2,194 @@
 
 Hidden places are neither read nor written by tools: our data, with the trail, its keys, saved
 sessions and what was trusted. Sealed ones may be read: what runs programs for the person.
+Names are compared as every file system might read them, files by what they are, links and mounts
+are followed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import Literal
 
 from amplifier_core.interfaces import Host
-from amplifier_hooks.guards.policy import place_table as table
-from amplifier_hooks.guards.policy.aliases import list_aliases
-from amplifier_hooks.guards.policy.file_identity import Identities
+from amplifier_hooks.guards.policy import protected_place_table as table
 from amplifier_hooks.guards.policy.git_places import follow_settings, list_git_places
-from amplifier_hooks.guards.policy.place_names import fold_name, fold_path
 from amplifier_hooks.machine.user import find_config_home, find_data_home
+
+# Windows has a second, short name for each; git guards against this one too.
+_SHORT_GIT = re.compile(r"\.?git~\d+")
+
+
+def fold_path(path: Path) -> tuple[str, ...]:
+    """The components of an absolute path, folded."""
+    return tuple(map(fold_name, path.parts[1:] if path.anchor else path.parts))
+
+
+@lru_cache(maxsize=4096)
+def fold_name(name: str) -> str:
+    """One spelling for letter case, composed letters, unseen letters, trailing dots, streams.
+
+    Two different names may fold to one: a guard then refuses too much, never too little.
+    """
+    if name.isascii():
+        plain = name.lower()
+    else:
+        seen = "".join(one for one in name if unicodedata.category(one) != "Cf")
+        plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    plain = plain.partition(":")[0].rstrip(" .") or unicodedata.normalize("NFC", name)
+    return ".git" if _SHORT_GIT.fullmatch(plain) else plain
+
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_DEPTH = 2
+"""Folders below a hidden place that are searched: its own, and those of single logs or sessions."""
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+def list_aliases(places: Iterable[Path], roots: Iterable[Path] = ()) -> list[Path]:
+    """Real paths that are as good as a hidden one; none that a root lies in, which must stay open.
+
+    Links are followed as often as one leads to a folder with further links.
+    """
+    kept = tuple(roots)
+    found: dict[Path, None] = {}
+    todo = [Path(os.path.realpath(place)) for place in places]
+    known = set(todo)
+    while todo:
+        place = todo.pop()
+        for path in (*_find_targets(place, _DEPTH), *find_mounted(place, _read_mounts())):
+            if path in known or any(root.is_relative_to(path) for root in kept):
+                continue
+            known.add(path)
+            found[path] = None
+            todo.append(path)
+    return list(found)
+
+
+def _find_targets(folder: Path, depth: int) -> Iterator[Path]:
+    """What the links in a folder, and in folders below it, lead to."""
+    try:
+        with os.scandir(folder) as entries:
+            listed = [
+                (Path(entry.path), entry.is_symlink(), entry.is_dir(follow_symlinks=False))
+                for entry in entries
+            ]
+    except OSError:  # not there, a file, or closed to us and so to our commands
+        return
+    for path, is_link, is_folder in listed:
+        if is_link:
+            yield Path(os.path.realpath(path))
+        elif is_folder and depth > 1:
+            yield from _find_targets(path, depth - 1)
+
+
+def _read_mounts() -> str:
+    try:
+        return _MOUNTS.read_text(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def find_mounted(place: Path, mounts: str) -> Iterator[Path]:
+    """Where else the mounts at or below a place can be reached, as /proc/self/mountinfo has it."""
+    rows = [_read_mount(line) for line in mounts.splitlines() if line.count(" ") > 4]
+    for device, root, point in rows:
+        if not point.is_relative_to(place):
+            continue
+        for other_device, other_root, other_point in rows:
+            if other_device == device and other_point != point and root.is_relative_to(other_root):
+                yield other_point / root.relative_to(other_root)
+
+
+def _read_mount(line: str) -> tuple[str, Path, Path]:
+    _, _, device, root, point, *_ = line.split(" ")
+    return device, _read_path(root), _read_path(point)
+
+
+def _read_path(text: str) -> Path:
+    """A path of mountinfo, which writes blanks and backslashes as octal numbers."""
+    return Path(_ESCAPED.sub(lambda found: chr(int(found.group(1), 8)), text))
+
+
+FileId = tuple[int, int]
+
+_MOST_ENTRIES = 100_000
+
+
+def get_identity(info: os.stat_result) -> FileId:
+    """What no other file on the machine has while this one exists."""
+    return info.st_dev, info.st_ino
+
+
+class FileIdentities:
+    """Guarded places as they are on disk now. Files below them are looked at only when needed.
+
+    A file has a second name only if its count of links says so; only then are the guarded
+    folders searched for it. If those that `must_know` names are too large for that, it counts as
+    found: better refused than let through unseen.
+    """
+
+    def __init__(self, places: Iterable[Path], *, must_know: Iterable[Path] = ()) -> None:
+        self._places = tuple(places)
+        self._must_know = frozenset(must_know)
+        self._tops: dict[FileId, Path] | None = None
+        self._files: dict[FileId, Path] | None = None
+        self._unsure: Path | None = None
+
+    def find(self, info: os.stat_result) -> Path | None:
+        """The place that this is, or that holds another name of this file."""
+        top = self._get_tops().get(get_identity(info))
+        if top is not None or not stat.S_ISREG(info.st_mode) or info.st_nlink < 2:
+            return top
+        return self._get_files().get(get_identity(info), self._unsure)
+
+    def _get_tops(self) -> dict[FileId, Path]:
+        if self._tops is None:
+            self._tops = dict(_identify_all(self._places))
+        return self._tops
+
+    def _get_files(self) -> dict[FileId, Path]:
+        if self._files is None:
+            self._files = {}
+            for place in self._places:
+                self._index(place, self._files)
+        return self._files
+
+    def _index(self, place: Path, files: dict[FileId, Path]) -> None:
+        for count, identity in enumerate(_walk(place)):
+            if count >= _MOST_ENTRIES:
+                self._unsure = place if place in self._must_know else self._unsure
+                return
+            files[identity] = place
+
+
+def _identify_all(places: Iterable[Path]) -> Iterator[tuple[FileId, Path]]:
+    for place in places:
+        try:
+            yield get_identity(os.stat(place)), place  # noqa: PTH116
+        except (OSError, ValueError):
+            continue
+
+
+def _walk(place: Path) -> Iterator[FileId]:
+    """Every regular file below a place that has several names."""
+    for folder, _, names in os.walk(place):
+        for name in names:
+            try:
+                info = os.lstat(f"{folder}/{name}")
+            except OSError:
+                continue
+            if info.st_nlink > 1:
+                yield get_identity(info)
+
 
 Kind = Literal["hidden", "sealed", "code"]
 _PACKAGES = ("amplifier_core", "amplifier_audit", "amplifier_hooks")
@@ -42,7 +210,7 @@ _WORDS: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ProtectedPlaces:
     """Absolute, real paths; they need not exist. A link inside a root is listed as itself too.
 
     `code` is where this program runs from, if that lies inside a root: file tools refuse it, but
@@ -70,7 +238,7 @@ class Places:
         object.__setattr__(self, "_above", above)
 
     def find_refusal(
-        self, path: Path, *, writing: bool, known: Identities | None = None
+        self, path: Path, *, writing: bool, known: FileIdentities | None = None
     ) -> str | None:
         """Why a path may not be used, as the rest of a sentence that begins with it; else None.
 
@@ -83,10 +251,10 @@ class Places:
                 return reason
         return self._judge_file(real, known or self.identify(writing=writing))
 
-    def identify(self, *, writing: bool) -> Identities:
+    def identify(self, *, writing: bool) -> FileIdentities:
         """What the places are on disk at this moment, for looks at descriptors."""
         guarded = (*self.hidden, *self.sealed, *self.code) if writing else self.hidden
-        return Identities(guarded, must_know=self.hidden)
+        return FileIdentities(guarded, must_know=self.hidden)
 
     def explain(self, place: Path) -> str:
         """The rest of a sentence about something that turned out to be a place of the table."""
@@ -136,7 +304,7 @@ class Places:
                     return root.joinpath(*parts[: at + len(here)])
         return None
 
-    def _judge_file(self, real: Path, known: Identities) -> str | None:
+    def _judge_file(self, real: Path, known: FileIdentities) -> str | None:
         try:
             info = real.lstat()
         except (OSError, ValueError):
@@ -174,21 +342,21 @@ class DeferredPlaces:
     The capability `session.places` of a session without tools, which most of them never ask for.
     """
 
-    def __init__(self, make: Callable[[], Places]) -> None:
+    def __init__(self, make: Callable[[], ProtectedPlaces]) -> None:
         self._make = make
 
     @cached_property
-    def listed(self) -> Places:
+    def listed(self) -> ProtectedPlaces:
         """The table."""
         return self._make()
 
 
-def get_places(host: Host) -> Places | None:
+def get_places(host: Host) -> ProtectedPlaces | None:
     """The table of a session; None for a host that has none."""
     known = host.get_capability("session.places")
     if isinstance(known, DeferredPlaces):
         return known.listed
-    return known if isinstance(known, Places) else None
+    return known if isinstance(known, ProtectedPlaces) else None
 
 
 def list_places(
@@ -197,7 +365,7 @@ def list_places(
     *,
     hidden: Iterable[Path] = (),
     sealed: Iterable[Path] = (),
-) -> Places:
+) -> ProtectedPlaces:
     """The table for the roots of a session.
 
     `hidden` adds a trail or a key kept elsewhere, `sealed` files that govern this very session.
@@ -207,7 +375,7 @@ def list_places(
     hide = [find_data_home(env) / table.OWN_FOLDER, *hidden]
     hide += list_aliases(hide, real)
     seal = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *table.SYSTEM, *sealed]
-    return Places(
+    return ProtectedPlaces(
         hidden=_spell_out(hide, real),
         sealed=_spell_out(seal, real),
         roots=real,

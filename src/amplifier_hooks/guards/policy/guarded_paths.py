@@ -9,13 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
-from amplifier_core.utils.nested import iterate_parts
 from amplifier_hooks.guards.policy.paths import escape_glob, match_glob, resolve
 
-_MAX_PARTS = 100_000
 _MOST_BELOW = 2_000
 # What package managers put there can be installed again, and has files of any name.
 _INSTALLED = frozenset({"node_modules", ".venv", "site-packages", "__pycache__", ".tox"})
@@ -30,7 +27,7 @@ class Hit:
     pattern: str
 
 
-class Territory:
+class GuardedPaths:
     """The guarded globs, seen from the session's working directory."""
 
     def __init__(self, patterns: Iterable[str], base: Path) -> None:
@@ -160,21 +157,3 @@ def _split_literal_head(pattern: str) -> tuple[str, str]:
     parts = pattern.split("/")
     at = next((n for n, part in enumerate(parts) if any(s in part for s in "*?[{")), len(parts))
     return "/".join(parts[:at]), "/".join(parts[at:])
-
-
-def iterate_texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
-    """Every text under one of the keys, at any depth: MultiEdit names a file per edit.
-
-    In any case of letters: some programs do not tell "Path" from "path".
-    """
-    wanted = {fold_key(one) for one in ([keys] if isinstance(keys, str) else keys)}
-    for key, part in iterate_parts(value, _MAX_PARTS):
-        if part is None or isinstance(part, list | tuple):
-            continue
-        if isinstance(key, str) and fold_key(key) in wanted:
-            yield str(part)
-
-
-def fold_key(key: str) -> str:
-    """`file_path`, `filePath` and `File-Path` are one key."""
-    return key.casefold().replace("_", "").replace("-", "")

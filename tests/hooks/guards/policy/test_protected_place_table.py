@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from amplifier_hooks.guards.policy import place_table as table
-from amplifier_hooks.guards.policy.place_names import fold_name
+from amplifier_hooks.guards.policy import protected_place_table as table
+from amplifier_hooks.guards.policy.protected_places import fold_name
 
 RELATIVE = [*table.PROJECT, *table.HOME, *table.CONFIG, *table.ZSH, *table.GIT_RUNS]
 
