@@ -25,7 +25,7 @@ from amplifier_core.models import Decision
 from amplifier_core.utils import describe_error
 from amplifier_hooks.guards.policy.guarded_paths import iterate_texts_under
 from amplifier_hooks.guards.policy.paths import resolve
-from amplifier_hooks.guards.policy.protected_places import Places, list_places
+from amplifier_hooks.guards.policy.protected_places import ProtectedPlaces, list_places
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, PATH_KEYS
 
 logger = logging.getLogger(__name__)
@@ -164,7 +164,7 @@ class EditsApproval(PolicyApproval):
         return Ruling("allow", EDITS_RULE)
 
     @cached_property
-    def _places(self) -> Places:
+    def _places(self) -> ProtectedPlaces:
         return list_places([self._folder])
 
     def _is_inside(self, tool_input: Any) -> bool:
