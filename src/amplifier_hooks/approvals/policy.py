@@ -23,10 +23,9 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import Decision
 from amplifier_core.utils import describe_error
-from amplifier_hooks.guards.policy.guarded_paths import iterate_texts_under
 from amplifier_hooks.guards.policy.paths import resolve
 from amplifier_hooks.guards.policy.protected_places import ProtectedPlaces, list_places
-from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, PATH_KEYS
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, PATH_KEYS, iterate_texts_under
 
 logger = logging.getLogger(__name__)
 
