@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_hooks.agent.session.assembled import MOST_CONTINUATIONS
 from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.sessions.handlers.turn import MOST_BLOCKED_STOPS
 from amplifier_hooks.coverage.tables import list_coverage
 from tests.agents.programs import PROGRAMS
 
@@ -69,3 +71,10 @@ def test_platforms_that_were_not_tried_are_named_as_such() -> None:
     assert "macOS and Windows have not been tested" in README
     systems = [one for one in PROJECT["classifiers"] if one.startswith("Operating System")]
     assert all("Linux" in one for one in systems)
+
+
+@pytest.mark.parametrize("page", ["guests.md", "events.md", "writing-hooks.md"])
+def test_how_often_hooks_keep_an_agent_working_is_what_pages_say(page: str) -> None:
+    """In sessions of ours as in those of coding agents."""
+    assert "eight times in a row" in (ROOT / "docs" / page).read_text()
+    assert MOST_CONTINUATIONS == MOST_BLOCKED_STOPS == 8
