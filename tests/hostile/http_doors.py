@@ -14,9 +14,9 @@ from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.coding_agents.daemon.launching import choose_door
 from amplifier_hooks.coding_agents.daemon.server import Resident
 from amplifier_hooks.http_guard.server import bind
-from amplifier_hooks.mcp.server import listening
-from amplifier_hooks.mcp.server.scope import choose_scope
+from amplifier_hooks.mcp.server.server import build_app, create_server
 from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
+from amplifier_hooks.mcp.server.trails import choose_scope
 from tests.hooks.mcp.gateway.http.incoming.asgi import Relay, run_listening
 from tests.hooks.server.world import run_server
 from tests.support.guest_resident import PlayedJudge
@@ -107,7 +107,7 @@ async def open_mcp_server(folder: Path) -> AsyncIterator[Door]:
     taken = bind("127.0.0.1", 0)
     port = taken.getsockname()[1]
     seen = 0
-    guard = listening.build_app(toolbox, "127.0.0.1", port, TOKEN)
+    guard = build_app(toolbox, "127.0.0.1", port, TOKEN)
     inner = guard.app
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -116,7 +116,7 @@ async def open_mcp_server(folder: Path) -> AsyncIterator[Door]:
         await inner(scope, receive, send)
 
     guard.app = app
-    server = listening.create_server(guard)
+    server = create_server(guard)
     async with toolbox:
         running = asyncio.create_task(server.serve(sockets=[taken]))
         await wait_until(lambda: server.started)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.mcp.server.policy.knowledge import KNOWN
-from amplifier_hooks.mcp.server.scope import Scope
+from amplifier_hooks.mcp.server.current_bundle import EFFECTS
 from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
+from amplifier_hooks.mcp.server.trails import Scope
 from tests.support.trust import trust_project
 
 CONFIG = {"hooks-rate-limit": "{overall: {calls: 9, seconds: 9}}"}
@@ -26,7 +26,7 @@ async def test_looking_at_hooks_leaves_nothing_on_the_disk(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     project = tmp_path / "project"
     project.mkdir()
-    lines = [f"  - {{module: {one}, config: {CONFIG.get(one, '{}')}}}" for one in KNOWN]
+    lines = [f"  - {{module: {one}, config: {CONFIG.get(one, '{}')}}}" for one in EFFECTS]
     head = "name: all\nsession: {orchestrator: loop-basic, context: context-simple}\nhooks:\n"
     (project / "amplifier.yaml").write_text(head + "\n".join(lines))
     trust_project(project)

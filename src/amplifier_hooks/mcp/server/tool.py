@@ -8,7 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from amplifier_hooks.mcp.server.failures import Refused
+from amplifier_core.errors import AmplifierError
+
+
+class Refused(AmplifierError):
+    """The tool cannot answer this; the message says why, and what would do."""
 
 
 class Arguments(BaseModel):
@@ -50,10 +54,10 @@ class Tool:
         """The JSON schema of its answer."""
         return _write_schema(self.result.model_json_schema(mode="serialization"))
 
-    async def call(self, given: Any) -> Result:
+    async def call(self, arguments: Any) -> Result:
         """Its answer to these arguments; Refused if it has none."""
         try:
-            arguments = self.arguments.model_validate({} if given is None else given)
+            arguments = self.arguments.model_validate({} if arguments is None else arguments)
         except ValidationError as wrong:
             raise Refused(f"{self.name}: {_describe(wrong)}") from wrong
         return await self.run(arguments)

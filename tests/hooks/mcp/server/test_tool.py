@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from amplifier_hooks.mcp.server.failures import Refused
-from amplifier_hooks.mcp.server.tool import Arguments, Result, Tool
+from amplifier_core.errors import AmplifierError
+from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result, Tool
+
+
+def test_a_refusal_is_an_error_to_be_read() -> None:
+    """The command line shows such errors as a sentence."""
+    assert isinstance(Refused("No session 'x'"), AmplifierError)
+    assert str(Refused("No session 'x'")) == "No session 'x'"
 
 
 class Given(Arguments):
@@ -24,8 +30,8 @@ class Got(Result):
     title: str
 
 
-async def run(given: Given) -> Got:
-    return Got(summary="Done.", title=given.title * given.limit)
+async def run(arguments: Given) -> Got:
+    return Got(summary="Done.", title=arguments.title * arguments.limit)
 
 
 TOOL = Tool("repeat", "Repeat", "Repeats.", Given, Got, run)
@@ -37,7 +43,7 @@ async def test_valid_arguments_get_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "told"),
     [
         (None, "title: Field required"),
         ({"title": 5}, "title: Input should be a valid string"),
@@ -48,10 +54,10 @@ async def test_valid_arguments_get_an_answer() -> None:
         ([1], "arguments: Input should be a valid dictionary"),
     ],
 )
-async def test_wrong_arguments_are_refused_by_name(given: Any, told: str) -> None:
+async def test_wrong_arguments_are_refused_by_name(arguments: Any, told: str) -> None:
     """Nothing is converted, and nothing unknown passed over."""
     with pytest.raises(Refused, match=f"^repeat: {told}"):
-        await TOOL.call(given)
+        await TOOL.call(arguments)
 
 
 async def test_a_refusal_does_not_repeat_what_was_given() -> None:

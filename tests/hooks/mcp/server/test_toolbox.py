@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +16,99 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amplifier_hooks.mcp.server import toolbox as toolbox_module
-from amplifier_hooks.mcp.server.catalogue import TEXTS
-from amplifier_hooks.mcp.server.presenting import MOST_BYTES
-from amplifier_hooks.mcp.server.toolbox import Reply
+from amplifier_hooks.mcp.server.presenter import MOST_BYTES
+from amplifier_hooks.mcp.server.tool import Tool
+from amplifier_hooks.mcp.server.toolbox import INSTRUCTIONS, TEXTS, Reply
+from amplifier_hooks.mcp.server.trails import Scope, TooWide, choose_scope
 from tests.hooks.mcp.server.world import KEYED, MINE, OTHERS, SECRET, World
+
+ROOT = Path(__file__).parents[4]
+DECIDES = re.compile(
+    r"allow|approve|decide|grant|nonce|revoke|withdraw|vote|password|token|rule_id", re.IGNORECASE
+)
+
+
+def list_members(schema: object) -> set[str]:
+    """The names of all members, however deep."""
+    if isinstance(schema, list):
+        return {name for one in schema for name in list_members(one)}
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema.get("properties", {}))
+    return own | {name for one in schema.values() for name in list_members(one)}
+
+
+def test_every_tool_is_told_of_and_has_exact_schemas(full_world: World) -> None:
+    """Objects that take nothing unknown, with a description for each argument."""
+    tools: list[Tool] = list(full_world.open().tools.values())
+    assert [one.name for one in tools] == list(TEXTS)
+    for tool in tools:
+        assert tool.name in INSTRUCTIONS
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["additionalProperties"] is False
+        assert all("description" in one for one in tool.input_schema.get("properties", {}).values())
+        assert len(json.dumps(tool.input_schema)) < 2_000
+
+
+def test_no_tool_takes_anything_with_which_one_could_decide(full_world: World) -> None:
+    """Neither by its name nor by an argument; who allowed something may be shown."""
+    for tool in full_world.open().tools.values():
+        assert not DECIDES.search(tool.name)
+        assert not [one for one in list_members(tool.input_schema) if DECIDES.search(one)]
+    shown = {
+        name
+        for tool in full_world.open().tools.values()
+        for name in list_members(tool.output_schema)
+        if DECIDES.search(name)
+    }
+    assert shown == {"allowed_by", "requester_may_approve"}
+
+
+def test_the_page_names_every_tool(full_world: World) -> None:
+    """And nothing that is not there."""
+    page = (ROOT / "docs" / "mcp" / "server.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert rows == list(full_world.open().tools)
+
+
+def test_a_folder_covers_itself_and_what_lies_below(tmp_path: Path) -> None:
+    """Not its neighbours, not one whose name only begins alike, and nothing without a place."""
+    scope = Scope(tmp_path / "shop")
+    assert scope.covers(str(tmp_path / "shop"))
+    assert scope.covers(str(tmp_path / "shop" / "api" / "v2"))
+    for place in ("shopping", "bank", "shop/../bank", "."):
+        assert not scope.covers(str(tmp_path / place))
+    assert not scope.covers("")
+    assert not scope.covers("a\0b")
+
+
+def test_a_link_is_followed_before_it_is_judged(tmp_path: Path) -> None:
+    """Both ways: into the folder, and out of it."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "bank").mkdir()
+    (tmp_path / "shop" / "out").symlink_to(tmp_path / "bank")
+    (tmp_path / "in").symlink_to(tmp_path / "shop")
+    scope = choose_scope(tmp_path / "in", everything=False)
+    assert scope.folder == tmp_path / "shop"
+    assert scope.covers(str(tmp_path / "in" / "api"))
+    assert not scope.covers(str(tmp_path / "shop" / "out"))
+
+
+def test_without_a_folder_everything_is_covered() -> None:
+    """A person has said so."""
+    assert choose_scope(Path("/"), everything=True).covers("")
+
+
+@pytest.mark.parametrize("folder", ["/", ".", ".."])
+def test_a_folder_that_holds_the_home_is_refused(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that starts its servers nowhere in particular would show everything."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TooWide, match="--folder, or say --all"):
+        choose_scope(Path(folder), everything=False)
+
 
 FORBIDDEN = (
     "amplifier_audit.writer",
@@ -93,7 +184,7 @@ def ask_without_a_trace(full_world: World, asked: list[tuple[str, Any]]) -> None
 
     async def ask() -> list[Reply]:
         async with full_world.open() as toolbox:
-            return [await toolbox.call(name, given) for name, given in asked]
+            return [await toolbox.call(name, arguments) for name, arguments in asked]
 
     for reply in asyncio.run(ask()):
         told = reply.text + json.dumps(reply.structured)
@@ -108,16 +199,16 @@ def ask_without_a_trace(full_world: World, asked: list[tuple[str, Any]]) -> None
 
 async def test_every_tool_answers(full_world: World) -> None:
     """In words for readers, and in the members of its schema for programs."""
-    given = {
+    arguments = {
         "check_call": {"tool_name": "Bash", "tool_input": {"command": "ls"}},
         "get_record": {"session": MINE, "sequence": 0},
         "verify_trail": {"session": MINE},
     }
     async with full_world.open() as toolbox:
         approvals = await toolbox.call("list_approvals", {})
-        given["get_approval"] = {"id": approvals.structured["approvals"][0]["id"]}
+        arguments["get_approval"] = {"id": approvals.structured["approvals"][0]["id"]}
         for name, tool in toolbox.tools.items():
-            reply = await toolbox.call(name, given.get(name))
+            reply = await toolbox.call(name, arguments.get(name))
             assert not reply.is_error, reply.text
             tool.result.model_validate(reply.structured)
             assert reply.text.startswith(reply.structured["summary"])
@@ -171,15 +262,15 @@ def test_nothing_that_decides_is_even_loaded(full_world: World) -> None:
     script = f"""
 import asyncio, sys
 from pathlib import Path
-from amplifier_hooks.mcp.server.scope import Scope
+from amplifier_hooks.mcp.server.trails import Scope
 from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
 
 async def main():
     async with Toolbox(Settings(Path.cwd(), Scope(None))) as toolbox:
-        given = {{"tool_name": "Bash", "id": "none", "session": {MINE!r}, "sequence": 1}}
+        arguments = {{"tool_name": "Bash", "id": "none", "session": {MINE!r}, "sequence": 1}}
         for name, tool in toolbox.tools.items():
             wanted = tool.arguments.model_fields
-            await toolbox.call(name, {{k: v for k, v in given.items() if k in wanted}})
+            await toolbox.call(name, {{k: v for k, v in arguments.items() if k in wanted}})
 
 asyncio.run(main())
 print(*sorted(name for name in sys.modules if name.startswith({FORBIDDEN!r})))

@@ -15,8 +15,8 @@ from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
 from amplifier_hooks.approvals.models import Approval, Choice
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.mcp.server.scope import Scope
 from amplifier_hooks.mcp.server.toolbox import Reply, Settings, Toolbox
+from amplifier_hooks.mcp.server.trails import Scope
 from tests.support.stores import BOB, DENY, make_request
 from tests.support.trust import trust_project
 

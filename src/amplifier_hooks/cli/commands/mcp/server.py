@@ -108,8 +108,8 @@ def _read_settings(
     *,
     everything: bool,
 ) -> Settings:
-    from amplifier_hooks.mcp.server.scope import TooWide, choose_scope
     from amplifier_hooks.mcp.server.toolbox import Settings
+    from amplifier_hooks.mcp.server.trails import TooWide, choose_scope
 
     here = (folder or Path.cwd()).absolute()
     try:
@@ -133,7 +133,7 @@ async def _serve(settings: Settings, place: tuple[str, int] | None) -> None:
         return
     from amplifier_hooks.http_guard import bracket
     from amplifier_hooks.http_guard.server import bind
-    from amplifier_hooks.mcp.server.listening import PATH, serve_http
+    from amplifier_hooks.mcp.server.server import PATH, serve_http
 
     taken = bind(*place)
     token = os.environ.get(TOKEN) or _make_token()

@@ -1,1 +1,0 @@
-"""What the hooks of a bundle would answer, asked without any effect."""

@@ -1,1 +1,0 @@
-"""What happened: the trails of this scope, searched, counted and verified."""
