@@ -248,15 +248,18 @@ async def after_tool(
 
 async def after_failure(
     coordinator: SessionCoordinator, call: Mapping[str, Any], error: ErrorDetails
-) -> None:
-    """Tell hooks of a call that did not run to its end; `record_end` comes before, if it began."""
+) -> Outcome:
+    """Tell hooks of a call that did not run to its end; `record_end` comes before, if it began.
+
+    What they answer has no effect; whoever tells them so finds it in the outcome.
+    """
     failed: ToolErrorData = {
         "tool_name": call["tool_name"],
         "tool_input": call["tool_input"],
         "tool_call_id": call.get("tool_call_id", ""),
         "error": error,
     }
-    await coordinator.notify(events.TOOL_ERROR, failed)
+    return await coordinator.judge(events.TOOL_ERROR, failed)
 
 
 def record_end(

@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_hooks.agent.session.assembled import MOST_CONTINUATIONS
 from amplifier_hooks.coding_agents.installing.names import TITLES
-from amplifier_hooks.coding_agents.sessions.handlers.turn import MOST_BLOCKED_STOPS
+from amplifier_hooks.coding_agents.sessions.handlers import MOST_BLOCKED_STOPS
 from amplifier_hooks.coverage.tables import list_coverage
 from tests.agents.programs import PROGRAMS
 

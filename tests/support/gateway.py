@@ -11,7 +11,8 @@ from typing import Any
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils import cancel_and_wait
-from amplifier_hooks.coding_agents.sessions.passing import GuestContext
+from amplifier_hooks.external.conversation import ExternalContext
+from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.known_tools import KnownTools
 from amplifier_hooks.mcp.gateway.judging import Judge
@@ -41,10 +42,11 @@ class Wire:
     """A client, a server, and the relay between them."""
 
     def __init__(self, folder: Path, approval: Any = None) -> None:
-        context = GuestContext()
+        context = ExternalContext()
         self.coordinator = TestCoordinator(context=context, approval_system=approval)
         self.bare = BareSession(self.coordinator)
-        self.session = GatewaySession(self.bare, context)  # type: ignore[arg-type]
+        external = ExternalSession(self.coordinator, context, self.bare.cleanup, program="mcp")
+        self.session = GatewaySession(external, self.bare)  # type: ignore[arg-type]
         known = KnownTools(folder / "known")
         self.guard = DefinitionGuard(self.coordinator, "srv", ["srv"], known=known)
         self.guard.register()

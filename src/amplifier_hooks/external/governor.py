@@ -10,37 +10,69 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Protocol, Self
 
-from amplifier_core.approval import AnyApprovalSystem
-from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
-from amplifier_core.hooks import HookRegistry
-from amplifier_core.host.display import DisplaySystem
-from amplifier_core.session import AmplifierSession
-from amplifier_core.trail import AuditSink
-from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.external.coverage_gaps import (
+    check_start,
+    tell_unheard,
+)
 from amplifier_hooks.external.loops import Home, start_own_loop
-from amplifier_hooks.external.nesting import Outer, inside
 from amplifier_hooks.external.opening import (
-    BundleSource,
-    CoordinatorSource,
-    Opened,
-    RegistrySource,
-    Settings,
     explain_end,
     open_child,
 )
-from amplifier_hooks.external.run import Run
-from amplifier_hooks.external.shared_session import SharedSession, shared_session
-from amplifier_hooks.external.ungoverned import Ungoverned, check_start, check_ungoverned
-from amplifier_hooks.external.unheard import tell_unheard
+from amplifier_hooks.external.run import Run, inside
+from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.external.verdicts import TextVerdict
+
+Open = Callable[[], Awaitable[Run]]
+
+
+class SharedSession:
+    """Opened by the first run, used by all that begin in the same block, and ended with it."""
+
+    def __init__(self, governor: object) -> None:
+        self.governor = governor
+        self.run: Run | None = None
+        self.is_over = False
+        """Whether its block was left; a task that was started there may live on."""
+        self._changing = threading.Lock()
+        self._opening: Future[None] | None = None
+
+    async def find_run(self, open_run: Open) -> Run:
+        """The run behind all of them; those that begin at the same time wait for the first."""
+        while True:
+            with self._changing:
+                if self.run is not None and not self.run.has_ended:
+                    return self.run
+                first, mine = self._opening, Future[None]()
+                if first is None:
+                    self._opening = mine
+            if first is None:
+                return await self._open(open_run, mine)
+            # Who stops waiting does not stop the others.
+            await asyncio.shield(asyncio.wrap_future(first))
+
+    async def _open(self, open_run: Open, opening: Future[None]) -> Run:
+        try:
+            self.run = run = await open_run()
+            run.is_shared = True
+            return run
+        finally:
+            self._opening = None
+            opening.set_result(None)
+
+
+shared_session: ContextVar[SharedSession | None] = ContextVar("amplifier_shared", default=None)
+"""The one that runs begin in here, if they share one."""
+
 
 IDLE_SECONDS = 24 * 3600.0
 """After so long without any event, a run that its framework never ended is ended."""
@@ -49,7 +81,7 @@ IDLE_SECONDS = 24 * 3600.0
 class Source(Protocol):
     """Opens what stands behind a run."""
 
-    async def open(self) -> Opened: ...
+    async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession: ...
 
 
 class Governor:
@@ -117,14 +149,16 @@ class Governor:
         await self.end_idle()
         parent, shared = self._find_parent(), self._find_shared()
         if parent is not None:
-            opened = await parent.home.run(open_child(parent.coordinator, agent))
+            opened = await parent.home.run(
+                open_child(parent.coordinator, agent, coverage.framework, coverage)
+            )
             return self._keep(opened, coverage, parent.home, is_child=True)
         if shared is not None:
             return await shared.find_run(lambda: self._open_own(coverage, home))
         return await self._open_own(coverage, home)
 
     async def _open_own(self, coverage: Coverage, home: Home) -> Run:
-        opened = await self._source.open()
+        opened = await self._source.open(coverage.framework, coverage)
         run = self._keep(opened, coverage, home)
         is_told = coverage.name in self._told
         try:
@@ -138,9 +172,9 @@ class Governor:
         return run
 
     def _keep(
-        self, opened: Opened, coverage: Coverage, home: Home, *, is_child: bool = False
+        self, opened: ExternalSession, coverage: Coverage, home: Home, *, is_child: bool = False
     ) -> Run:
-        run = Run(opened.coordinator, opened.context, home, coverage, opened.close, self._shown)
+        run = Run(opened, home, coverage, self._shown)
         run.governor, run.is_child = self, is_child
         with self._lock:
             self._runs.add(run)
@@ -150,7 +184,7 @@ class Governor:
         with self._lock:
             return [run for run in self._runs if not run.has_ended]
 
-    def _find_parent(self) -> Outer | None:
+    def _find_parent(self) -> Run | None:
         run = inside.get()
         belongs = run is not None and run.governor is self and not run.has_ended
         return run if belongs else None
@@ -236,56 +270,6 @@ class Governor:
         self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
     ) -> None:
         self.close_sync("complete" if kind is None else "error")
-
-
-Governable = Governor | str | Path | Bundle | HookRegistry | SessionCoordinator | AmplifierSession
-"""What an adapter takes; `govern` makes a Governor of it."""
-
-
-def govern(
-    source: Governable | None = None,
-    *,
-    approval: AnyApprovalSystem | None = None,
-    display: DisplaySystem | None = None,
-    audit: AuditSink | None = None,
-    folder: str | Path | None = None,
-    ungoverned: Ungoverned | None = None,
-) -> Governor:
-    """What an adapter takes: the hooks of a bundle, of a registry, or of a session made by hand.
-
-    A bundle is read now, once. `approval`, `display` and `audit` are for runs of a bundle or a
-    registry; without `approval`, people are asked as the bundle says, or at the terminal. `folder`
-    is where the agents work. `ungoverned` is what happens to agents without hooks that a tool
-    starts, instead of what the bundle says: "warn" names them, "deny" refuses them.
-    """
-    if ungoverned is not None and isinstance(
-        source, Governor | SessionCoordinator | AmplifierSession
-    ):
-        kind = type(source).__name__
-        raise ValueError(
-            f"ungoverned={ungoverned!r} is for runs of a bundle or a registry; a {kind} has been "
-            "made already: say it where it is made (session.ungoverned)"
-        )
-    if isinstance(source, Governor):
-        return source
-    where = None if folder is None else Path(folder)
-    chosen = None if ungoverned is None else check_ungoverned(ungoverned)
-    settings = Settings(approval, display, audit, where, chosen)
-    if isinstance(source, AmplifierSession):
-        return Governor(CoordinatorSource(source.coordinator))
-    if isinstance(source, SessionCoordinator):
-        return Governor(CoordinatorSource(source))
-    if isinstance(source, HookRegistry):
-        return Governor(RegistrySource(source, settings))
-    if isinstance(source, Bundle):
-        return Governor(BundleSource(source, settings))
-    if source is None or isinstance(source, str | Path):
-        return Governor(BundleSource.load(source, settings))
-    kind = type(source).__name__
-    raise TypeError(
-        "Agents are governed by a bundle (its path, or a Bundle), a HookRegistry, a coordinator "
-        f"or a session; got {kind}"
-    )
 
 
 _governors: weakref.WeakSet[Governor] = weakref.WeakSet()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 from amplifier_core import events
@@ -15,45 +13,21 @@ from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
-from amplifier_core.tool_call import record_end
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
-from amplifier_hooks.coding_agents.sessions.handlers.evidence import note_not_run
-from amplifier_hooks.coding_agents.sessions.handlers.tool_call import (
-    after_failure,
-    after_tool,
-    before_tool,
-)
-from amplifier_hooks.coding_agents.sessions.open_calls import OpenCall, OpenCalls
-from amplifier_hooks.coding_agents.sessions.passing import Passing
-from amplifier_hooks.external.conversation import RunContext
 from amplifier_hooks.external.handover import (
     USELESS_ANSWER,
     Handed,
     Handover,
     asked_by_framework,
 )
+from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.session import NOTHING_RUNS
+from amplifier_hooks.external.tool_calls import OpenCall
+from amplifier_hooks.external.verdicts import Verdict
 
 FindAnswer = Callable[[Handed], Any]
 """Looks for the answer to a question that the framework has been handed."""
-
-ENDED = "the run has ended, so nothing is run"
-
-
-def _speak_plainly(name: str) -> Dialect:
-    """For a framework whose calls need no translation."""
-    return Dialect(
-        name=name,
-        events={},
-        build_common=lambda call: {},
-        build_environment=lambda call: {},
-        read_reply=lambda handler, call, reply: Verdict(),
-        matches=lambda matcher, values: True,
-        timeout=0.0,
-    )
 
 
 class HalfCalls:
@@ -62,14 +36,11 @@ class HalfCalls:
     Each half has a form for callers on a loop and one, ending in `_sync`, for threads.
     """
 
-    def __init__(self, run: Run, dialect: Dialect | None = None) -> None:
+    def __init__(self, run: Run, program: str = "") -> None:
         self.run = run
-        self.dialect = dialect or _speak_plainly(run.coverage.framework)
-        self.calls = OpenCalls()
-        self.denied = OpenCalls()
-        self.blocked_stops = 0
-        self.going_on = ""
-        self.blocked_agents: dict[str, int] = {}
+        self._tools = run.session.tools
+        if program:
+            self._tools.program = program  # as its own records name it
         self._waiting: set[Future[Verdict]] = set()
         self._leaving = threading.Lock()
         self._is_abandoned = False
@@ -78,12 +49,6 @@ class HalfCalls:
     def coordinator(self) -> SessionCoordinator:
         """Of the session behind the run."""
         return self.run.coordinator
-
-    def count_tool_call(self) -> None:
-        """For the figures of the session."""
-        stats = self.coordinator.get_capability("session.stats")
-        if stats is not None:
-            stats["tool_invocations"] += 1
 
     async def before(self, incoming: Incoming, find_answer: FindAnswer | None = None) -> Verdict:
         """Judge a call; one that is not denied is recorded as started.
@@ -97,7 +62,7 @@ class HalfCalls:
         loop = self.run.home.find_loop_for_thread()
         with self._leaving:  # who abandons the run finds every call that has begun
             if self._is_abandoned:
-                return Verdict(decision="deny", reason=ENDED)
+                return Verdict(decision="deny", reason=NOTHING_RUNS)
             waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
             self._waiting.add(waiting)
         try:
@@ -129,36 +94,29 @@ class HalfCalls:
 
     def give_up(self, incoming: Incoming) -> None:
         """Record that a call which was allowed does not run after all."""
-        data = incoming.data
-        call = self.calls.take(incoming.call_id, data["tool_name"], data["tool_input"])
-        if call is not None:
-            named = {"tool_name": call.tool, "tool_call_id": call.id}
-            record_end(self.coordinator, named, time.perf_counter(), "cancelled")
+        self._tools.give_up(incoming)
 
     def take_texts(self) -> tuple[str, ...]:
         """What hooks have injected since the last time, for good or for one request."""
-        context = self.coordinator.mount_points["context"]
-        lasting = context.take() if isinstance(context, RunContext) else []
-        said = [*lasting, *self.coordinator.take_ephemeral()]
-        return tuple(str(one.get("content") or "") for one in said)
+        return tuple(self.run.session.take_texts())
 
     # The halves
 
     async def _before(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
         if self.run.has_ended:
-            return Verdict(decision="deny", reason=ENDED)
+            return Verdict(decision="deny", reason=NOTHING_RUNS)
         await self.run.unread.report_call(incoming.data["tool_name"], incoming.data["tool_input"])
-        verdict = await self._judge(self._place(incoming), find_answer)
+        verdict = await self._judge(incoming, find_answer)
         # Somebody may have ended the run while a person thought about the call.
-        return Verdict(decision="deny", reason=ENDED) if self.run.has_ended else verdict
+        return Verdict(decision="deny", reason=NOTHING_RUNS) if self.run.has_ended else verdict
 
-    async def _judge(self, placed: Incoming, find_answer: FindAnswer | None) -> Verdict:
+    async def _judge(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
         if find_answer is None:
-            return await self._use(before_tool(self, placed, Passing()))
+            return await self.run.session.before_tool(incoming)
         handover = Handover(self.run.coverage.framework)
         token = asked_by_framework.set(handover)
         try:
-            return await self._use(self._hand_over(placed, handover, find_answer))
+            return await self._hand_over(incoming, handover, find_answer)
         finally:
             asked_by_framework.reset(token)
 
@@ -167,37 +125,28 @@ class HalfCalls:
     ) -> Verdict:
         while True:
             handover.start_again()
-            verdict = await before_tool(self, incoming, Passing())
+            verdict = await self.run.session.before_tool(incoming)
             if handover.asked is None:
                 return verdict
             given = find_answer(handover.asked)
             if given is None:
                 return Verdict(decision="defer", reason=handover.asked.prompt)
             if (why := handover.take(given)) is not None:
-                await note_not_run(self, incoming.call_id, USELESS_ANSWER)
+                await self._tools.note_not_run(incoming.call_id, USELESS_ANSWER)
                 return Verdict(decision="deny", reason=describe_denial(KERNEL, why))
 
     async def _after(self, incoming: Incoming) -> Verdict:
         await self._compare(incoming)
-        return await self._use(after_tool(self, incoming, Passing()))
+        return await self.run.session.after_tool(incoming)
 
     async def _fail(self, incoming: Incoming) -> Verdict:
         await self._compare(incoming)
-        return await self._use(after_failure(self, incoming, Passing()))
-
-    async def _use(self, work: Coroutine[Any, Any, Verdict]) -> Verdict:
-        self.run.last_used = time.monotonic()
-        return await work
-
-    def _place(self, incoming: Incoming) -> Incoming:
-        """Hooks that know no folder take every path as the framework does."""
-        known = self.coordinator.get_capability("session.working_dir")
-        return incoming if known is not None else replace(incoming, cwd="")
+        return await self.run.session.after_failure(incoming)
 
     async def _compare(self, incoming: Incoming) -> None:
         """Record a call that ran with another input than the one that was judged."""
         ran = incoming.data["tool_input"]
-        call = self.calls.find(incoming.call_id, incoming.data["tool_name"], ran)
+        call = self._tools.running.find(incoming.call_id, incoming.data["tool_name"], ran)
         if call is not None and not is_same(dict(ran), call.input):
             await self._tell_mismatch(call, dict(ran))
 

@@ -12,7 +12,7 @@ from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.messages import (
     Plain,
     find_problem,
@@ -23,10 +23,10 @@ from amplifier_hooks.external.verdicts import Reply, ReplyVerdict, RequestVerdic
 
 
 async def refuse_change(
-    coordinator: SessionCoordinator, coverage: Coverage, event: str
+    coordinator: SessionCoordinator, coverage: Coverage | None, event: str
 ) -> str | None:
-    """The denial of a change that this framework cannot be given; None if it can."""
-    if coverage.allows(event, "modify"):
+    """The denial of a change that the program cannot be given, by its table; None if it can."""
+    if coverage is None or coverage.allows(event, "modify"):
         return None
     why = f"a hook changed {event}, which cannot be done: {coverage.explain(event, 'modify')}"
     return (await coordinator.deny(event, KERNEL, why)).denial
@@ -36,7 +36,7 @@ class ModelSide:
     """Keeps what hooks have added for good to a conversation that the framework holds."""
 
     def __init__(
-        self, coordinator: SessionCoordinator, context: RunContext, coverage: Coverage
+        self, coordinator: SessionCoordinator, context: ExternalContext, coverage: Coverage | None
     ) -> None:
         self._coordinator = coordinator
         self._context = context
@@ -90,7 +90,8 @@ class ModelSide:
         return merged
 
     def _can_change_request(self, before: list[Plain], after: list[Plain]) -> bool:
-        if self._coverage.allows(events.PROVIDER_REQUEST, "modify"):
+        table = self._coverage
+        if table is None or table.allows(events.PROVIDER_REQUEST, "modify"):
             return True
         kept = [one for one in after if (one.get("metadata") or {}).get("source") != "hook"]
         return kept == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,25 +32,17 @@ from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.handover import RunApproval
 from amplifier_hooks.external.loops import Home
-from amplifier_hooks.external.terminal import TerminalQuestions
+from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.policy.unread_tools import collect_readers, offer_reader
 
 UNLIMITED = {"session": {"limits": {"tool_calls_at_once": None}}}
 """A framework knows best how many of its calls run at once."""
 
 _TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What one run uses."""
-
-    coordinator: SessionCoordinator
-    context: RunContext
-    close: Callable[[EndReason], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +77,11 @@ class BundleSource:
         """The bundle at a path, or the project's."""
         return cls(load_bundle(path, project_dir=settings.folder), settings)
 
-    async def open(self) -> Opened:
+    async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession:
         """Start a session: hooks are mounted, and session:start is told."""
-        context = RunContext()
         session = await open_session(
             self._bundle,
-            approval_system=self._settings.approval or TerminalQuestions(),
+            approval_system=self._settings.approval,
             display_system=self._settings.display,
             working_dir=self._folder,
             audit=self._settings.audit,
@@ -98,11 +89,7 @@ class BundleSource:
             hot_reload=False,
             prepare=_let_framework_ask,
         )
-        said = await session.read_messages()
-        await session.coordinator.mount("context", context)
-        for message in said:
-            await context.add_message(message)
-        return Opened(session.coordinator, context, session.cleanup)
+        return await ExternalSession.attach(session, program, coverage)
 
 
 async def _let_framework_ask(session: AssembledSession) -> None:
@@ -121,19 +108,19 @@ class RegistrySource:
         self._registry = registry
         self._settings = settings
 
-    async def open(self) -> Opened:
+    async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession:
         """Start a session of its own: its budget and its injections are nobody else's."""
-        settings, context = self._settings, RunContext()
+        settings, context = self._settings, ExternalContext()
         coordinator = SessionCoordinator(
             HookRegistry(parent=self._registry),
             context,
-            RunApproval(settings.approval or TerminalQuestions()),
+            RunApproval(settings.approval),
             settings.display,
             config=settings.choose(UNLIMITED),
             audit=settings.audit,
             session_id=str(uuid.uuid4()),
         )
-        return await _start(coordinator, context)
+        return await _start(coordinator, context, program, coverage)
 
 
 class CoordinatorSource:
@@ -142,23 +129,27 @@ class CoordinatorSource:
     def __init__(self, coordinator: SessionCoordinator) -> None:
         self._coordinator = coordinator
 
-    async def open(self) -> Opened:
+    async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession:
         """Nothing starts: every run is a turn of this session."""
         coordinator = self._coordinator
         context = coordinator.mount_points["context"]
-        if not isinstance(context, RunContext):
-            context = RunContext(owner=context)
+        if not isinstance(context, ExternalContext):
+            context = ExternalContext(owner=context)
             await coordinator.mount("context", context)
-        return Opened(coordinator, context, _leave_open)
+        return ExternalSession(
+            coordinator, context, _leave_open, program=program, coverage=coverage
+        )
 
 
 async def _leave_open(reason: EndReason) -> None:
     """The session is somebody else's."""
 
 
-async def open_child(parent: SessionCoordinator, agent: str) -> Opened:
+async def open_child(
+    parent: SessionCoordinator, agent: str, program: str, coverage: Coverage | None = None
+) -> ExternalSession:
     """Start the session of a sub-agent: the same hooks, people and trail, and its own budget."""
-    context, child_id = RunContext(), str(uuid.uuid4())
+    context, child_id = ExternalContext(), str(uuid.uuid4())
     fork = SessionForkData(child_id=child_id, agent_name=agent)
     await parent.notify(events.SESSION_FORK, fork)
     coordinator = SessionCoordinator(
@@ -175,10 +166,15 @@ async def open_child(parent: SessionCoordinator, agent: str) -> Opened:
         offer_reader(coordinator, "parent", reader.keys, reader.describes)
     for scrub in parent.trail.scrubbers:
         coordinator.register_scrubber(scrub)
-    return await _start(coordinator, context)
+    return await _start(coordinator, context, program, coverage)
 
 
-async def _start(coordinator: SessionCoordinator, context: RunContext) -> Opened:
+async def _start(
+    coordinator: SessionCoordinator,
+    context: ExternalContext,
+    program: str,
+    coverage: Coverage | None,
+) -> ExternalSession:
     """Tell of the start; SessionDenied if a hook refuses it."""
     started = time.monotonic()
     stats = SessionStats(total_messages=0, tool_invocations=0, total_tokens=0, hook_failures=0)
@@ -207,7 +203,7 @@ async def _start(coordinator: SessionCoordinator, context: RunContext) -> Opened
     if not outcome.allowed:
         await close("denied")
         raise SessionDenied(outcome.denial)
-    return Opened(coordinator, context, close)
+    return ExternalSession(coordinator, context, close, program=program, coverage=coverage)
 
 
 async def _tell_start(coordinator: SessionCoordinator, shadow: bool) -> Outcome:

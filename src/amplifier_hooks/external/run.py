@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
-import time
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
-from amplifier_core import events
-from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
@@ -18,13 +17,12 @@ from amplifier_core.operation import KERNEL
 from amplifier_core.utils import resolve
 from amplifier_hooks.coverage.coverage import Coverage
 from amplifier_hooks.external.calling import (
+    Handler,
     LoopSeat,
     Seat,
     Wanted,
     call_from_thread,
-    call_through_hooks,
 )
-from amplifier_hooks.external.conversation import RunContext
 from amplifier_hooks.external.handover import (
     USELESS_ANSWER,
     HandOver,
@@ -33,8 +31,7 @@ from amplifier_hooks.external.handover import (
 )
 from amplifier_hooks.external.loops import Home
 from amplifier_hooks.external.messages import Plain
-from amplifier_hooks.external.model_side import ModelSide, refuse_change
-from amplifier_hooks.external.nesting import enter
+from amplifier_hooks.external.session import ENDED, ExternalSession
 from amplifier_hooks.external.verdicts import (
     Called,
     Reply,
@@ -44,9 +41,33 @@ from amplifier_hooks.external.verdicts import (
 )
 from amplifier_hooks.guards.policy.unread_tools import OfferedTool, UnreadTools
 
-Close = Callable[[EndReason], Awaitable[None]]
-ENDED = "the run has ended"
-OVER = describe_denial(KERNEL, ENDED)
+inside: ContextVar[Run | None] = ContextVar("amplifier_run", default=None)
+"""The run whose tool is being called: an agent that is started there is its sub-agent."""
+
+
+def enter(run: Run, handler: Handler) -> Handler:
+    """The handler, called inside the run; the framework asks about this call only, not about what
+    a sub-agent does in it."""
+
+    def call(given: dict[str, Any]) -> Any:
+        token, asked = inside.set(run), asked_by_framework.set(None)
+        try:
+            found = handler(given)
+        finally:
+            asked_by_framework.reset(asked)
+            inside.reset(token)
+        return _finish_inside(run, found) if inspect.isawaitable(found) else found
+
+    return call
+
+
+async def _finish_inside(run: Run, found: Awaitable[Any]) -> Any:
+    token, asked = inside.set(run), asked_by_framework.set(None)
+    try:
+        return await found
+    finally:
+        asked_by_framework.reset(asked)
+        inside.reset(token)
 
 
 class Run:
@@ -57,18 +78,15 @@ class Run:
 
     def __init__(
         self,
-        coordinator: SessionCoordinator,
-        context: RunContext,
+        session: ExternalSession,
         home: Home,
         coverage: Coverage,
-        close: Close,
         shown: set[str] | None = None,
     ) -> None:
-        self.coordinator = coordinator
+        self.session = session
+        self.coordinator = session.coordinator
         self.coverage = coverage
         self.home = home
-        self.last_used = time.monotonic()
-        self.has_ended = False
         self.governor: object = None
         """Who opened it."""
         self.is_child = False
@@ -77,13 +95,23 @@ class Run:
         """Whether it goes on after the framework's run: see `Governor.conversation`."""
         self.met_ungoverned: set[str] = set()
         """Agents without hooks that its tools have started, by name."""
-        self._context = context
-        self._close = close
-        self._models = ModelSide(coordinator, context, coverage)
-        self.unread = UnreadTools(coordinator, shown)
-        self._prompt = ""
+        self.unread = UnreadTools(self.coordinator, shown)
         self._calls = 0
         self._ending = threading.Lock()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session behind it is over."""
+        return self.session.has_ended
+
+    @has_ended.setter
+    def has_ended(self, value: bool) -> None:
+        self.session.has_ended = value
+
+    @property
+    def last_used(self) -> float:
+        """When the framework last did something, by the monotonic clock."""
+        return self.session.last_used
 
     @property
     def is_busy(self) -> bool:
@@ -103,45 +131,15 @@ class Run:
     def submit_sync(self, prompt: str, metadata: dict[str, Any] | None = None) -> TextVerdict:
         return self.home.run_sync(self._submit(prompt, metadata))
 
+    async def _submit(self, prompt: str, metadata: dict[str, Any] | None) -> TextVerdict:
+        return await self.session.submit({"prompt": prompt, "metadata": metadata or {}})
+
     async def answer(self, text: str, *, streamed: bool = False) -> TextVerdict:
         """Take the answer through the hooks before it goes out; `streamed`: somebody read it."""
-        return await self.home.run(self._answer(text, streamed))
+        return await self.home.run(self.session.answer(text, streamed=streamed))
 
     def answer_sync(self, text: str, *, streamed: bool = False) -> TextVerdict:
-        return self.home.run_sync(self._answer(text, streamed))
-
-    async def _submit(self, prompt: str, metadata: dict[str, Any] | None) -> TextVerdict:
-        self._use()
-        self._prompt = prompt
-        self.coordinator.reset_turn()
-        data = {"prompt": prompt, "metadata": metadata or {}}
-        verdict = await self._judge_text(events.PROMPT_SUBMIT, data, "prompt")
-        if verdict.allowed:
-            self._prompt = verdict.text
-        return verdict
-
-    async def _answer(self, text: str, streamed: bool) -> TextVerdict:
-        self._use()
-        data = {"prompt": self._prompt, "response": text, "streamed": streamed}
-        verdict = await self._judge_text(events.PROMPT_ANSWER, data, "response")
-        complete = {"prompt": self._prompt, "response": verdict.text}
-        await self._notify(events.PROMPT_COMPLETE, complete)
-        return verdict
-
-    async def _judge_text(self, event: str, data: dict[str, Any], key: str) -> TextVerdict:
-        given = data[key]
-        outcome = await self._judge(event, data)
-        if not outcome.allowed:
-            return TextVerdict(False, outcome.denial)
-        wanted = (outcome.data or {}).get(key, given)
-        if not isinstance(wanted, str):
-            kind = type(wanted).__name__
-            denied = await self.coordinator.deny(event, KERNEL, f"a hook left no text: {kind}")
-            return TextVerdict(False, denied.denial)
-        if wanted == given:
-            return TextVerdict(True, given)
-        refused = await refuse_change(self.coordinator, self.coverage, event)
-        return TextVerdict(True, wanted, True) if refused is None else TextVerdict(False, refused)
+        return self.home.run_sync(self.session.answer(text, streamed=streamed))
 
     # Models
 
@@ -177,10 +175,10 @@ class Run:
 
     async def review(self, reply: Reply, *, provider: str) -> ReplyVerdict:
         """Take a reply of a model through the hooks."""
-        return await self.home.run(self._review(reply, provider))
+        return await self.home.run(self.session.review(reply, provider=provider))
 
     def review_sync(self, reply: Reply, *, provider: str) -> ReplyVerdict:
-        return self.home.run_sync(self._review(reply, provider))
+        return self.home.run_sync(self.session.review(reply, provider=provider))
 
     async def _request(
         self,
@@ -190,19 +188,13 @@ class Run:
         tools: list[str | OfferedTool],
         keeps: bool,
     ) -> RequestVerdict:
-        self._use()
-        if self.has_ended:
-            return RequestVerdict(False, OVER)
-        offered = [one for one in tools if isinstance(one, OfferedTool)]
-        await self.unread.report(offered, waits=True)
+        if not self.has_ended:
+            offered = [one for one in tools if isinstance(one, OfferedTool)]
+            await self.unread.report(offered, waits=True)
         names = [one.name if isinstance(one, OfferedTool) else one for one in tools]
-        return await self._models.request(messages, provider, model, names, keeps)
-
-    async def _review(self, reply: Reply, provider: str) -> ReplyVerdict:
-        self._use()
-        if self.has_ended:
-            return ReplyVerdict(False, OVER)
-        return await self._models.review(reply, provider)
+        return await self.session.request(
+            messages, provider=provider, model=model, tools=names, keeps=keeps
+        )
 
     # Tools
 
@@ -246,7 +238,6 @@ class Run:
         await self.coordinator.handovers.learn(wanted.call_id, "not_run", USELESS_ANSWER)
 
     async def _call(self, wanted: Wanted, seat: Seat, handover: Handover | None = None) -> Called:
-        self._use()
         if self.has_ended:
             return _refuse_answer(ENDED)
         if not wanted.call_id:
@@ -255,16 +246,10 @@ class Run:
         token = None if handover is None else asked_by_framework.set(handover)
         self._calls += 1
         try:
-            return await call_through_hooks(
-                self.coordinator,
-                wanted,
-                seat,
-                enter(self, wanted.handler),
-                lambda: not self.has_ended,
-            )
+            handler = enter(self, wanted.handler)
+            return await self.session.call(wanted, seat, handler)
         finally:
             self._calls -= 1
-            self._use()
             if token is not None:
                 asked_by_framework.reset(token)
 
@@ -272,14 +257,14 @@ class Run:
 
     async def tell(self, event: str, data: dict[str, Any]) -> None:
         """Tell hooks of something that has happened."""
-        await self.home.run(self._notify(event, data))
+        await self.home.run(self.session.tell(event, data))
 
     def tell_sync(self, event: str, data: dict[str, Any]) -> None:
-        self.home.run_sync(self._notify(event, data))
+        self.home.run_sync(self.session.tell(event, data))
 
     async def ask(self, event: str, data: dict[str, Any]) -> Outcome:
         """Take any other event through the hooks, such as the start of a sub-agent."""
-        return await self.home.run(self._judge(event, data))
+        return await self.home.run(self.session.judge(event, data))
 
     async def end(self, reason: EndReason = "complete") -> None:
         """The framework's run is over; one of a conversation goes on."""
@@ -293,34 +278,16 @@ class Run:
     async def finish(self, reason: EndReason = "complete") -> None:
         """End the session behind the run, once; who stops waiting does not stop that."""
         if self._take_end():
-            await self.home.run_through(self._end(reason))
+            await self.home.run_through(self.session.end(reason))
 
     def finish_sync(self, reason: EndReason = "complete") -> None:
         if self._take_end():
-            self.home.run_sync(self._end(reason))
+            self.home.run_sync(self.session.end(reason))
 
     def _take_end(self) -> bool:
         with self._ending:
             ended, self.has_ended = self.has_ended, True
         return not ended
-
-    async def _end(self, reason: EndReason) -> None:
-        await self._close(reason)
-
-    def _use(self) -> None:
-        self.last_used = time.monotonic()
-
-    async def _judge(self, event: str, data: dict[str, Any]) -> Outcome:
-        if self.has_ended:
-            return Outcome(False, hook=KERNEL, reason=ENDED)
-        coordinator: Any = self.coordinator
-        outcome: Outcome = await coordinator.judge(event, data)
-        return outcome
-
-    async def _notify(self, event: str, data: dict[str, Any]) -> None:
-        coordinator: Any = self.coordinator
-        if not self.has_ended and coordinator.reaches_anybody(event):
-            await coordinator.notify(event, data)
 
 
 def _refuse_answer(why: str) -> Called:

@@ -1,40 +1,46 @@
-"""What hooks add to a conversation that a framework keeps."""
+"""What hooks add to a conversation that is elsewhere."""
 
 from __future__ import annotations
 
 from amplifier_core.testing import MemoryContext
-from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.conversation import EventContext, ExternalContext, current_event
 
 MESSAGE = {"role": "user", "content": "a"}
 
 
 async def test_what_is_added_waits_and_is_taken_once() -> None:
-    """For the next request."""
-    context = RunContext()
+    """For the next request, or the next answer that can carry it."""
+    context = ExternalContext()
     await context.add_message(MESSAGE)
-    assert await context.get_messages() == [MESSAGE]
-    assert await context.get_messages_for_request() == [MESSAGE]
     assert context.take() == [MESSAGE]
+    assert context.take() == []
+
+
+async def test_the_conversation_is_elsewhere() -> None:
+    """Nobody reads or replaces it here, and what waits stays."""
+    context = ExternalContext()
+    await context.add_message(MESSAGE)
+    await context.set_messages([])
+    assert await context.get_messages() == await context.get_messages_for_request() == []
+    assert context.take() == [MESSAGE]
+
+
+async def test_what_is_added_during_an_event_belongs_to_it() -> None:
+    """A message goes to the event in whose course it was added."""
+    context, event = ExternalContext(), EventContext()
+    token = current_event.set(event)
+    await context.add_message({"role": "system", "content": "hello"})
+    current_event.reset(token)
+    assert event.texts == ["hello"]
     assert context.take() == []
 
 
 async def test_an_owner_gets_everything_too() -> None:
     """A coordinator made by hand may have a conversation of its own."""
     owner = MemoryContext()
-    context = RunContext(owner)
+    context = ExternalContext(owner)
     await context.add_message(MESSAGE)
     assert await owner.get_messages() == [MESSAGE]
     await context.clear()
     assert context.take() == []
     assert await owner.get_messages() == []
-
-
-async def test_nobody_replaces_the_framework_s_conversation() -> None:
-    """What waits stays."""
-    context = RunContext()
-    await context.add_message(MESSAGE)
-    await context.set_messages([])
-    assert context.take() == [MESSAGE]
-    await context.add_message(MESSAGE)
-    await context.clear()
-    assert context.take() == []

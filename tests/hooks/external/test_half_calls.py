@@ -12,11 +12,12 @@ import pytest
 
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED
 from amplifier_hooks.coverage.coverage import ALL, Coverage
-from amplifier_hooks.external.half_calls import ENDED, HalfCalls
+from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.handover import Handed
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.session import NOTHING_RUNS
+from amplifier_hooks.external.verdicts import UNCHANGED
 from amplifier_hooks.frameworks import Governor, answer
 from tests.adapters.stage import Stage, ask, change_input, change_output
 
@@ -152,7 +153,7 @@ async def test_nothing_starts_after_the_end(stage: Stage) -> None:
     calls = await begin(stage.hooks)
     await calls.run.end()
     verdict = await calls.before(tell())
-    assert (verdict.decision, verdict.reason) == ("deny", ENDED)
+    assert (verdict.decision, verdict.reason) == ("deny", NOTHING_RUNS)
 
 
 async def test_a_thread_has_the_same_halves(stage: Stage) -> None:

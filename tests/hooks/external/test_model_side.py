@@ -7,7 +7,7 @@ from typing import Any
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
 from amplifier_hooks.coverage.coverage import ALL, Coverage
-from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.messages import Placed
 from amplifier_hooks.external.model_side import ModelSide, refuse_change
 from amplifier_hooks.external.verdicts import Reply
@@ -22,7 +22,7 @@ class World:
     """A run's side towards the model, with hooks that answer as told."""
 
     def __init__(self, coverage: Coverage = FULL) -> None:
-        self.context = RunContext()
+        self.context = ExternalContext()
         self.coordinator = TestCoordinator(context=self.context)
         self.side = ModelSide(self.coordinator, self.context, coverage)
 
@@ -89,7 +89,7 @@ async def test_a_change_that_cannot_be_given_is_denied() -> None:
 
 async def test_a_reply_that_nobody_judges_is_not_written_out() -> None:
     """It is allowed as it is."""
-    side = ModelSide(TestCoordinator(audit=None), RunContext(), FULL)
+    side = ModelSide(TestCoordinator(audit=None), ExternalContext(), FULL)
     assert not (await side.review(Reply("a"), "p")).changed
 
 

@@ -19,7 +19,7 @@ from amplifier_core.testing import (
     ScriptedApproval,
     TestCoordinator,
 )
-from amplifier_hooks.external.conversation import RunContext
+from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.opening import (
     BundleSource,
     CoordinatorSource,
@@ -65,13 +65,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 async def test_a_bundle_brings_its_hooks_and_nothing_that_acts(project: Project) -> None:
     """No model, no tools; what hooks said at the start waits for the first request."""
     settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
-    opened = await BundleSource.load("amplifier.yaml", settings).open()
+    opened = await BundleSource.load("amplifier.yaml", settings).open("test")
     points = opened.coordinator.mount_points
     assert (points["providers"], points["tools"]) == ({}, {})
     assert [one["content"] for one in opened.context.take()] == ["Be brief."]
     outcome = await opened.coordinator.execute_with_hooks("tool:pre", CALL)
     assert outcome.action == "continue"
-    await opened.close("complete")
+    await opened.end("complete")
 
 
 async def test_a_bundle_that_asks_nobody_asks_nobody(project: Project) -> None:
@@ -79,10 +79,10 @@ async def test_a_bundle_that_asks_nobody_asks_nobody(project: Project) -> None:
     path = project.folder / "amplifier.yaml"
     path.write_text(path.read_text() + "approval: {mode: deny}\n")
     settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
-    opened = await BundleSource.load("amplifier.yaml", settings).open()
+    opened = await BundleSource.load("amplifier.yaml", settings).open("test")
     outcome = await opened.coordinator.execute_with_hooks("tool:pre", CALL)
     assert outcome.action == "deny"
-    await opened.close("complete")
+    await opened.end("complete")
 
 
 async def test_a_registry_has_a_session_for_each_run() -> None:
@@ -91,9 +91,9 @@ async def test_a_registry_has_a_session_for_each_run() -> None:
     for event in ("session:start", "session:end"):
         registry.register(event, heard)
     source = RegistrySource(registry, Settings(audit=audit))
-    first, second = await source.open(), await source.open()
+    first, second = await source.open("test"), await source.open("test")
     assert first.coordinator.session_id != second.coordinator.session_id
-    await first.close("complete")
+    await first.end("complete")
     assert heard.names == ["session:start", "session:start", "session:end"]
     ids = {data["session_id"] for _, data in heard.events}
     assert ids == {first.coordinator.session_id, second.coordinator.session_id}
@@ -106,7 +106,7 @@ async def test_a_refused_start_is_ended() -> None:
     registry.register("session:end", heard)
     registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
     with pytest.raises(SessionDenied, match="no"):
-        await RegistrySource(registry, Settings()).open()
+        await RegistrySource(registry, Settings()).open("test")
     assert heard.names == ["session:end"]
 
 
@@ -114,14 +114,14 @@ async def test_a_coordinator_made_by_hand_stays_open() -> None:
     """Its own context gets what hooks inject, too."""
     coordinator = TestCoordinator()
     owner = coordinator.context
-    opened = await CoordinatorSource(coordinator).open()
-    again = await CoordinatorSource(coordinator).open()
-    assert isinstance(opened.context, RunContext)
+    opened = await CoordinatorSource(coordinator).open("test")
+    again = await CoordinatorSource(coordinator).open("test")
+    assert isinstance(opened.context, ExternalContext)
     assert again.context is opened.context
     await opened.context.add_message({"role": "user", "content": "a"})
     assert owner is not None
     assert len(await owner.get_messages()) == 1
-    await opened.close("complete")
+    await opened.end("complete")
     assert not coordinator.recorded.of_type("session_ended")
 
 
@@ -132,11 +132,11 @@ async def test_a_child_has_its_parent_s_hooks_people_and_trail() -> None:
     for event in ("session:fork", "session:start", "session:end"):
         parent.hooks.register(event, heard)
     parent.register_scrubber(lambda text: text.replace("secret", "[removed]"))
-    child = await open_child(parent, "helper")
+    child = await open_child(parent, "helper", "test")
     assert child.coordinator.parent_id == parent.session_id
     assert child.coordinator.approval_system is parent.approval_system
     assert child.coordinator.scrub("a secret") == "a [removed]"
-    await child.close("complete")
+    await child.end("complete")
     assert heard.names == ["session:fork", "session:start", "session:end"]
     assert heard.events[0][1]["child_id"] == child.coordinator.session_id
     sessions = {one["session"] for one in parent.recorded.of_type("session_started")}
@@ -147,13 +147,13 @@ async def test_a_registry_in_shadow_mode_says_so_at_the_start_of_each_run() -> N
     """And the trail does; a refused start is none."""
     registry, audit, screen = HookRegistry(mode="evaluate_only"), MemoryAudit(), RecordingDisplay()
     registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
-    opened = await RegistrySource(registry, Settings(None, screen, audit)).open()
+    opened = await RegistrySource(registry, Settings(None, screen, audit)).open("test")
     assert (SHADOW, "warning", "session") in screen.messages
     assert audit.of_type("session_started")[0]["body"]["shadow"] is True
-    child = await open_child(opened.coordinator, "helper")
+    child = await open_child(opened.coordinator, "helper", "test")
     assert [text for text, _, _ in screen.messages].count(SHADOW) == 1
-    await child.close("complete")
-    await opened.close("complete")
+    await child.end("complete")
+    await opened.end("complete")
 
 
 async def test_a_refused_start_ends_as_denied() -> None:
@@ -162,7 +162,7 @@ async def test_a_refused_start_ends_as_denied() -> None:
     registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
     registry.register("session:end", heard)
     with pytest.raises(SessionDenied):
-        await RegistrySource(registry, Settings(audit=audit)).open()
+        await RegistrySource(registry, Settings(audit=audit)).open("test")
     assert heard.events[0][1]["reason"] == "denied"
     assert audit.of_type("session_ended")[0]["body"]["reason"] == "denied"
 
@@ -178,7 +178,7 @@ async def test_a_start_that_is_cancelled_is_ended() -> None:
 
     registry.register("session:start", wait)
     source = RegistrySource(registry, Settings(audit=audit))
-    task = asyncio.create_task(source.open())
+    task = asyncio.create_task(source.open("test"))
     await telling.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -198,7 +198,7 @@ async def test_a_run_walks_no_folder(project: Project, monkeypatch: pytest.Monke
     (project.folder / "inner" / ".git").mkdir(parents=True)
     settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
     source = BundleSource.load("amplifier.yaml", settings)
-    await (await source.open()).close("complete")  # what is imported, or compiled once
+    await (await source.open("test")).end("complete")  # what is imported, or compiled once
     walked: list[Any] = []
 
     def count(walk: Any) -> Any:
@@ -212,13 +212,13 @@ async def test_a_run_walks_no_folder(project: Project, monkeypatch: pytest.Monke
 
     for name in ("scandir", "listdir"):
         monkeypatch.setattr(os, name, count(getattr(os, name)))
-    opened = await source.open()
+    opened = await source.open("test")
     assert walked == []
     places = get_places(opened.coordinator)
     assert walked != []
     assert places is not None
     assert places.find_refusal(project.folder / "inner/.git/config", writing=True)
-    await opened.close("complete")
+    await opened.end("complete")
 
 
 async def test_runs_that_start_together_leave_the_loop_to_others(project: Project) -> None:
@@ -230,9 +230,9 @@ async def test_runs_that_start_together_leave_the_loop_to_others(project: Projec
     order: list[str] = []
 
     async def run() -> None:
-        opened = await source.open()
+        opened = await source.open("test")
         order.append("run")
-        await opened.close("complete")
+        await opened.end("complete")
 
     async def tick() -> None:
         while order.count("run") < 20:

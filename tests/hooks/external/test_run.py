@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,9 +13,44 @@ from amplifier_core.models import ToolResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
 from amplifier_hooks.coverage.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.handover import Handed
+from amplifier_hooks.external.handover import Handed, Handover, asked_by_framework
+from amplifier_hooks.external.run import enter, inside
 from amplifier_hooks.external.verdicts import Reply
 from amplifier_hooks.frameworks import Governor, answer, govern
+
+RUN: Any = SimpleNamespace()
+
+
+def test_a_handler_is_called_inside_its_run() -> None:
+    """And what comes after it is outside again."""
+    entered = enter(RUN, lambda given: inside.get())
+    assert entered({}) is RUN
+    assert inside.get() is None
+
+
+async def test_an_async_handler_is_inside_until_it_ends() -> None:
+    """Not only until it is first waited for."""
+
+    async def look(given: dict[str, Any]) -> Any:
+        return inside.get()
+
+    assert await enter(RUN, look)({}) is RUN
+    assert inside.get() is None
+
+
+async def test_a_question_inside_is_not_one_about_the_call() -> None:
+    """The framework asks about its own call; a sub-agent in it has people of its own to ask."""
+
+    async def look(given: dict[str, Any]) -> Any:
+        return asked_by_framework.get()
+
+    token = asked_by_framework.set(Handover("X"))
+    try:
+        assert await enter(RUN, look)({}) is None
+        assert asked_by_framework.get() is not None
+    finally:
+        asked_by_framework.reset(token)
+
 
 EVENTS = ("prompt:submit", "prompt:answer", "provider:request", "provider:response", "tool:pre")
 FULL = Coverage("x", "X", "x", "x", "x", dict.fromkeys(EVENTS, ALL), ())

@@ -12,9 +12,9 @@ from amplifier_hooks.coding_agents.daemon.desk import Desk, Interrupted
 from amplifier_hooks.coding_agents.daemon.launching import Door as Port
 from amplifier_hooks.coding_agents.daemon.request import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.http_guard import (
     Door,
     Head,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, Verdict, report_failure
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Decision, Verdict
 
 _LONGEST_LINE = 300
 
@@ -114,3 +115,60 @@ def _get_first_line(text: str) -> str:
     """Enough of an error output to recognise it by."""
     lines = text.strip().splitlines()
     return lines[0][:_LONGEST_LINE] if lines else "no message"
+
+
+def report_failure(sentence: str, *, fail_closed: bool) -> Verdict:
+    """The verdict of a hook that gave no usable answer: a denial, or a warning."""
+    if fail_closed:
+        return Verdict(decision="deny", reason=f"{sentence}; it blocks when it fails")
+    return Verdict(warnings=(sentence,))
+
+
+STRONGEST_FIRST: tuple[Decision, ...] = ("deny", "defer", "ask", "allow")
+
+
+def combine(verdicts: Iterable[Verdict]) -> Verdict:
+    """The strongest decision, the last rewrite, and everything else together."""
+    found = list(verdicts)
+    decision = _find_strongest(found)
+    return Verdict(
+        decision=decision,
+        reason=_join_reasons(found, decision),
+        withhold=any(one.withhold for one in found if one.decision == "deny"),
+        tool_input=_pick_last(found, lambda one: one.tool_input),
+        prompt=_pick_last(found, lambda one: one.prompt),
+        output=_pick_last(found, lambda one: one.output, missing=UNCHANGED),
+        messages=_pick_last(found, lambda one: one.messages),
+        context=_join(found, lambda one: one.context),
+        notes=_join(found, lambda one: one.notes),
+        warnings=_join(found, lambda one: one.warnings),
+        stop=next((one.stop for one in found if one.stop is not None), None),
+        quiet=bool(found) and all(one.quiet for one in found),
+        title=_pick_last(found, lambda one: one.title),
+    )
+
+
+def _find_strongest(verdicts: Sequence[Verdict]) -> Decision | None:
+    said = {one.decision for one in verdicts}
+    return next((decision for decision in STRONGEST_FIRST if decision in said), None)
+
+
+def _join_reasons(verdicts: Sequence[Verdict], decision: Decision | None) -> str | None:
+    """The reasons of those who decided so, each once."""
+    if decision is None:
+        return None
+    reasons = (one.reason for one in verdicts if one.decision == decision and one.reason)
+    return "\n".join(dict.fromkeys(reasons)) or None
+
+
+def _join(
+    verdicts: Sequence[Verdict], get_texts: Callable[[Verdict], tuple[str, ...]]
+) -> tuple[str, ...]:
+    return tuple(text for one in verdicts for text in get_texts(one))
+
+
+def _pick_last(
+    verdicts: Sequence[Verdict], get_value: Callable[[Verdict], Any], missing: Any = None
+) -> Any:
+    values = (get_value(one) for one in reversed(verdicts))
+    return next((value for value in values if value is not missing), missing)

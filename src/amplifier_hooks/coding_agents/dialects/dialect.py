@@ -10,9 +10,9 @@ from typing import Any, Literal
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.fields import rename_keys
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 
 TOOL = "tool"
 """In the column `matched`: the matchers of this event name tools."""

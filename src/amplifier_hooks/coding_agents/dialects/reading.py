@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Dialect, NativeEvent
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[.\-]")
 

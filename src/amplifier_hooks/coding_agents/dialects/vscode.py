@@ -20,9 +20,9 @@ from amplifier_hooks.coding_agents.dialects.codex.patches import take_apart
 from amplifier_hooks.coding_agents.dialects.copilot.claude_form import PASCAL_NAMES
 from amplifier_hooks.coding_agents.dialects.dialect import NativeEvent, Power
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.guards.policy.tool_calls import TOOLS, is_reading, list_commands, list_paths
 
 TOOL_NAMES = {

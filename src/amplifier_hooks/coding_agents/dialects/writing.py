@@ -9,9 +9,9 @@ from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Dialect, NativeEvent
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 
 NO_REASON = "Blocked by a hook."
 _GOES_ON = frozenset({events.ORCHESTRATOR_COMPLETE, events.AGENT_COMPLETE})

@@ -7,12 +7,12 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects.claude.shapes import has_shape
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED
 from amplifier_hooks.coding_agents.self_test import hook
 from amplifier_hooks.coding_agents.self_test.finding import Finding
 from amplifier_hooks.coding_agents.self_test.host import Answer, Event
 from amplifier_hooks.coding_agents.self_test.marker import write_command
 from amplifier_hooks.coding_agents.self_test.scene import RESULT, Scene, describe
+from amplifier_hooks.external.verdicts import UNCHANGED
 
 _MCP_ONLY = {"cursor": "results of MCP servers only; those of its own tools it has shown already"}
 _TAKE_TEXT = (events.TOOL_PRE, events.TOOL_POST, events.PROMPT_SUBMIT)

@@ -17,10 +17,10 @@ from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Dialect, NativeEvent
 from amplifier_hooks.coding_agents.dialects.reading import name_event
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.self_test.entry import Entry
 from amplifier_hooks.coding_agents.self_test.http_shot import HttpShot
 from amplifier_hooks.coding_agents.self_test.shot import CommandShot, Shot
+from amplifier_hooks.external.verdicts import Verdict
 
 LIMIT = "AMPLIFIER_GUEST_SECONDS"
 # Of an agent in whose shell the check itself may run.

@@ -17,7 +17,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.fields import get_text
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 EXPANSION = "guest:user_prompt_expansion"
 _AGENT = "claude"

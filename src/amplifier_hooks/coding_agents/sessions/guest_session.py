@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,28 +16,17 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.waiting import run_with_timeout
 from amplifier_hooks.agent.session.assembled import AssembledSession
-from amplifier_hooks.agent.session.open_calls import ALL, RUNNING_ELSEWHERE
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.dialects.writing import list_ignored
-from amplifier_hooks.coding_agents.sessions import transcripts, watch
-from amplifier_hooks.coding_agents.sessions.embedded_commands import EXPANSION
-from amplifier_hooks.coding_agents.sessions.handlers import evidence, tool_call, turn
-from amplifier_hooks.coding_agents.sessions.handlers.guest import Guest
-from amplifier_hooks.coding_agents.sessions.handlers.permission import PERMISSION, ask_permission
-from amplifier_hooks.coding_agents.sessions.open_calls import OpenCalls
-from amplifier_hooks.coding_agents.sessions.passing import (
-    GuestContext,
-    GuestDisplay,
-    Passing,
-    current,
-)
+from amplifier_hooks.coding_agents.sessions import handlers, transcripts, watch
+from amplifier_hooks.coding_agents.sessions.display import AgentDisplay
+from amplifier_hooks.external.conversation import EventContext, current_event
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.session import ExternalSession
+from amplifier_hooks.external.verdicts import Verdict
 
 logger = logging.getLogger(__name__)
-
-Moment = Callable[[Guest, Incoming, Passing], Awaitable[Verdict]]
 
 STATE = "guest"
 STOPPED = "A hook ended the run."
@@ -59,19 +47,6 @@ _KEPT_TEXTS = 64
 _RELOAD_EVERY = 2.0
 _PATIENCE = 10.0
 
-_MOMENTS: dict[str, Moment] = {
-    events.TOOL_PRE: tool_call.before_tool,
-    events.TOOL_POST: tool_call.after_tool,
-    events.TOOL_ERROR: tool_call.after_failure,
-    events.PROMPT_SUBMIT: turn.take_prompt,
-    events.ORCHESTRATOR_COMPLETE: turn.end_turn,
-    events.AGENT_COMPLETE: turn.end_agent,
-    events.AGENT_SPAWN: turn.start_agent,
-    events.SESSION_START: turn.start_again,
-    PERMISSION: ask_permission,
-    EXPANSION: tool_call.before_expansion,
-}
-
 
 class GuestSession:
     """Takes the events of one agent session, several at once if the agent does that."""
@@ -79,29 +54,25 @@ class GuestSession:
     def __init__(
         self,
         dialect: Dialect,
+        external: ExternalSession,
         session: AssembledSession,
-        context: GuestContext,
-        display: GuestDisplay,
+        display: AgentDisplay,
         people: Elsewhere | None = None,
         start: Path | None = None,
     ) -> None:
         self.dialect = dialect
+        self.external = external
         self.session = session
         self.people = people
-        self.calls = OpenCalls()
-        self.denied = OpenCalls()
         self.blocked_stops = 0
         self.going_on = ""
         self.blocked_agents: dict[str, int] = {}
-        self.last_used = time.monotonic()
-        self._context = context
         self._display = display
         self._texts: list[str] = []
         self._notes: list[str] = []
         self._under_way = 0
         self._is_idle = asyncio.Event()
         self._is_idle.set()
-        self._has_ended = False
         self._checked = 0.0
         self._alarms: list[str] = []
         self._unseen = ""
@@ -115,6 +86,11 @@ class GuestSession:
     def coordinator(self) -> SessionCoordinator:
         """Of the session behind it."""
         return self.session.coordinator
+
+    @property
+    def last_used(self) -> float:
+        """When the agent last told something, by the monotonic clock."""
+        return self.external.last_used
 
     @property
     def is_busy(self) -> bool:
@@ -134,48 +110,50 @@ class GuestSession:
         What is not judged within so many seconds is denied, and the trail says so. `host` is the
         command line of the agent, where it matters.
         """
-        self.last_used = time.monotonic()
+        self.external.use()
         await self._reload_if_changed(incoming)
         dialect = dialect or self.dialect
         row = dialect.events[incoming.native]
-        passing = Passing(row.powers, event=incoming.event, agent_id=incoming.agent_id, host=host)
-        token = current.set(passing)
+        event = EventContext(
+            row.powers, event=incoming.event, agent_id=incoming.agent_id, host=host
+        )
+        token = current_event.set(event)
         self._begin()
         try:
-            take = _MOMENTS.get(incoming.event, turn.pass_on)
+            handle = handlers.HANDLERS.get(incoming.event, handlers.pass_on)
             async with asyncio.timeout(seconds) as limit:
-                await evidence.read_event(self, incoming)
+                await handlers.learn_from(self, incoming)
                 await self._look_at_guard()
                 await self._look_at_transcript(incoming)
                 if self._alarms and (row.gate or incoming.event == _SETTINGS_CHANGED):
-                    verdict = await self._refuse(incoming, passing)
+                    verdict = await self._refuse(incoming, event)
                 else:
-                    verdict = await take(self, incoming, passing)
-                await self._say_ignored(dialect, incoming, verdict, passing)
+                    verdict = await handle(self, incoming, event)
+                await self._say_ignored(dialect, incoming, verdict, event)
         except TimeoutError:
             if not limit.expired():
                 raise
-            verdict = await self._end_late(incoming, passing, seconds, gate=row.gate)
+            verdict = await self._end_late(incoming, event, seconds, gate=row.gate)
         finally:
             self._finish()
-            current.reset(token)
+            current_event.reset(token)
         if self.coordinator.cancellation.is_cancelled:
             verdict = replace(verdict, stop=STOPPED)
-        verdict = self._add_what_waits(verdict, passing)
-        unrecorded = ENDED if self._has_ended else await self._put_on_disk()
+        verdict = self._add_what_waits(verdict, event)
+        unrecorded = ENDED if self.external.has_ended else await self._put_on_disk()
         if unrecorded is not None and row.gate:
             verdict = replace(verdict, decision="deny", reason=unrecorded)
-            await self._note_denial(incoming, passing, verdict)
+            await self._note_denial(incoming, event, verdict)
         return verdict
 
     async def _say_ignored(
-        self, dialect: Dialect, incoming: Incoming, verdict: Verdict, passing: Passing
+        self, dialect: Dialect, incoming: Incoming, verdict: Verdict, event: EventContext
     ) -> None:
         """Say which answers the agent will not obey: nobody may take them for carried out."""
-        ignored = list_ignored(dialect, incoming, verdict) + ["modify"] * passing.changed
+        ignored = list_ignored(dialect, incoming, verdict) + ["modify"] * event.changed
         why = f"{dialect.name} takes no such answer at {incoming.native}"
         report = self.coordinator.report_ignored
-        for handler, result, *_ in passing.answers:
+        for handler, result, *_ in event.answers:
             if result.action in ignored or (result.action == "ask_user" and "deny" in ignored):
                 said = result.reason or result.approval_prompt
                 await report(incoming.event, handler, result.action, said, why)
@@ -214,7 +192,7 @@ class GuestSession:
         self._notes.append(text)
         logger.warning("%s: %s", self.session.session_id, text)
 
-    async def _refuse(self, incoming: Incoming, passing: Passing) -> Verdict:
+    async def _refuse(self, incoming: Incoming, event: EventContext) -> Verdict:
         """Deny what comes while the guard is not what it was."""
         agent = self.dialect.name
         reason = (
@@ -223,9 +201,9 @@ class GuestSession:
             f"runs: amplifier guard {agent}"
         )
         outcome = await self.coordinator.deny(incoming.event, GUARD, reason)
-        verdict, passing.denied_by = Verdict(decision="deny", reason=outcome.denial), GUARD
-        passing.call_id = incoming.call_id or passing.call_id
-        await self._note_denial(incoming, passing, verdict)
+        verdict, event.denied_by = Verdict(decision="deny", reason=outcome.denial), GUARD
+        event.call_id = incoming.call_id or event.call_id
+        await self._note_denial(incoming, event, verdict)
         return verdict
 
     def list_alarms(self) -> list[str]:
@@ -234,19 +212,19 @@ class GuestSession:
         return [*denied, *([f"NOT GUARDED: {self._unseen}"] if self._unseen else [])]
 
     async def _end_late(
-        self, incoming: Incoming, passing: Passing, seconds: float | None, *, gate: bool
+        self, incoming: Incoming, event: EventContext, seconds: float | None, *, gate: bool
     ) -> Verdict:
         reason = f"the hooks did not answer within {seconds or 0:.1f} seconds"
         outcome = await self.coordinator.deny(incoming.event, DEADLINE, reason)
         if not gate:
             return Verdict()
-        verdict, passing.denied_by = Verdict(decision="deny", reason=outcome.denial), DEADLINE
-        await self._note_denial(incoming, passing, verdict)
+        verdict, event.denied_by = Verdict(decision="deny", reason=outcome.denial), DEADLINE
+        await self._note_denial(incoming, event, verdict)
         return verdict
 
-    async def _note_denial(self, incoming: Incoming, passing: Passing, verdict: Verdict) -> None:
-        if incoming.event == events.TOOL_PRE and passing.call_id:
-            await evidence.note_denial(self, incoming, passing, verdict.reason)
+    async def _note_denial(self, incoming: Incoming, event: EventContext, verdict: Verdict) -> None:
+        if incoming.event == events.TOOL_PRE and event.call_id:
+            await self.external.tools.note_denial(incoming, event, verdict.reason)
 
     async def _put_on_disk(self) -> str | None:
         """Keep what was judged before the agent acts on it; returns why not, if that is fatal."""
@@ -280,58 +258,48 @@ class GuestSession:
         if not self._under_way:
             self._is_idle.set()
 
-    def _add_what_waits(self, verdict: Verdict, passing: Passing) -> Verdict:
+    def _add_what_waits(self, verdict: Verdict, event: EventContext) -> Verdict:
         """Give the agent what hooks said, or keep it for the next event where that is possible."""
-        ephemeral = self.coordinator.take_ephemeral()
-        texts = [*self._context.take_early(), *verdict.context, *passing.texts]
-        self._texts += [*texts, *(str(one.get("content") or "") for one in ephemeral)]
-        self._notes += [*self._display.take_early(), *passing.notes]
+        self._texts += self.external.take_texts([*verdict.context, *event.texts])
+        self._notes += [*self._display.take_early(), *event.notes]
         context: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
-        if "inject" in passing.powers:
+        if "inject" in event.powers:
             context, self._texts = tuple(self._texts), []
-        if "tell" in passing.powers:
+        if "tell" in event.powers:
             notes, self._notes = tuple(self._notes), []
         del self._texts[:-_KEPT_TEXTS], self._notes[:-_KEPT_TEXTS]
         return replace(verdict, context=context, notes=notes)
 
     def _keep_working(self, reason: str, event: str = events.ORCHESTRATOR_COMPLETE) -> str | None:
-        passing = current.get()
-        why = turn.refuse_to_go_on(self, passing, event)
-        if passing is not None and why is None:
-            passing.go_on.append(reason)
+        under_way = current_event.get()
+        why = handlers.refuse_to_go_on(self, under_way, event)
+        if under_way is not None and why is None:
+            under_way.go_on.append(reason)
         return why
-
-    def count_tool_call(self) -> None:
-        """For the figures of the session."""
-        self.session.stats["tool_invocations"] += 1
 
     # State
 
     def read_evidence(self) -> dict[str, Any]:
         """What is known of calls that were denied, and of questions that were handed over."""
-        return {"denied": self.denied.save(), "handed_over": self.coordinator.handovers.save()}
+        return self.external.tools.save_evidence()
 
     async def read_state(self) -> dict[str, Any]:
         """Everything another process needs to go on."""
         own = {
-            "calls": self.calls.save(),
-            **self.read_evidence(),
+            **self.external.save(),
             "texts": self._texts,
             "notes": self._notes,
             "blocked_stops": self.blocked_stops,
             "blocked_agents": self.blocked_agents,
             "going_on": self.going_on,
-            "injected": self.coordinator.injection_budget,
             "watch": None if self._watch is None else self._watch.save(),
             "transcript": self._known_transcript,
             "tells_calls": self._tells_calls,
             "unseen": self._unseen,
         }
-        kept = self.coordinator.session_state
-        kept[STATE] = own
-        kept[RUNNING_ELSEWHERE] = ALL  # that this process ends says nothing of the agent's calls
-        return await self.session.state()
+        self.coordinator.session_state[STATE] = own
+        return await self.external.read_state()
 
     def _open_watch(self, start: Path) -> watch.Watch:
         """As the session began, also if that was in another process."""
@@ -346,15 +314,11 @@ class GuestSession:
         saved = self.coordinator.session_state.get(STATE)
         if not isinstance(saved, dict):
             return
-        self.calls.load(saved.get("calls"))
-        self.denied.load(saved.get("denied"))
-        self.coordinator.handovers.load(saved.get("handed_over"))
+        self.external.load(saved)
         self._texts += _read_texts(saved.get("texts"))
         self._notes += _read_texts(saved.get("notes"))
-        stops, injected = saved.get("blocked_stops"), saved.get("injected")
+        stops = saved.get("blocked_stops")
         self.blocked_stops = stops if isinstance(stops, int) else 0
-        if isinstance(injected, int):
-            self.coordinator.injection_budget = injected
         self.going_on = str(saved.get("going_on") or "")
         self._unseen = str(saved.get("unseen") or "")
         self._tells_calls = bool(saved.get("tells_calls", True))  # an older version did not say
@@ -378,13 +342,9 @@ class GuestSession:
 
     async def end(self, reason: EndReason) -> None:
         """The agent's session is over."""
-        self._has_ended = True
+        self.external.has_ended = True
         self._say_unread()
-        token = current.set(Passing())
-        try:
-            await self.session.cleanup(reason)
-        finally:
-            current.reset(token)
+        await self.external.end(reason)
 
     def _say_unread(self) -> None:
         """What still waits has not reached anybody; a resumed session would pass it on."""
@@ -399,10 +359,10 @@ class GuestSession:
 
     async def suspend(self) -> None:
         """Another process will go on with it: nothing ends but this."""
-        self._has_ended = True
+        self.external.has_ended = True
         if self.people is not None:
             self.people.leave_open()
-        await self.session.suspend()
+        await self.external.suspend()
 
 
 def _read_texts(values: Any) -> list[str]:

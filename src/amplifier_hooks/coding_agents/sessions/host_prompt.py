@@ -5,7 +5,7 @@ from __future__ import annotations
 from amplifier_core.approval import ApprovalQuestion, HandedOver
 from amplifier_core.approval.meaning import read_option
 from amplifier_core.errors import ApprovalError
-from amplifier_hooks.coding_agents.sessions.passing import current
+from amplifier_hooks.external.conversation import current_event
 
 
 class HostPrompt:
@@ -16,13 +16,13 @@ class HostPrompt:
 
     async def decide(self, question: ApprovalQuestion) -> HandedOver:
         """Let it pass here, so that the agent asks before it goes on."""
-        passing = current.get()
-        if passing is None or "ask" not in passing.powers:
+        event = current_event.get()
+        if event is None or "ask" not in event.powers:
             raise ApprovalError("nobody can be asked at this event of the agent")
         options = (one for one in question.options if read_option(one).allows)
         once = next((one for one in options if not read_option(one).remembered), None)
         if once is None:
             raise ApprovalError(f"none of {', '.join(question.options)} allows it once")
-        said = [passing.question] if passing.question else []
-        passing.question = "\n".join([*said, question.prompt])
+        said = [event.question] if event.question else []
+        event.question = "\n".join([*said, question.prompt])
         return HandedOver(self._agent, goes_on=True)

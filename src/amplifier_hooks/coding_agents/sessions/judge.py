@@ -14,9 +14,7 @@ from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.bundles import BundleError
 from amplifier_hooks.coding_agents.daemon.request import Request, Response
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.dialects.writing import BLOCKED, write_reply
 from amplifier_hooks.coding_agents.modes import can_be_unguarded, has_option
 from amplifier_hooks.coding_agents.sessions.embedded_commands import add_embedded_commands
@@ -26,6 +24,8 @@ from amplifier_hooks.coding_agents.sessions.hosts import can_be_called_twice, re
 from amplifier_hooks.coding_agents.sessions.repeats import Repeats
 from amplifier_hooks.coding_agents.sessions.states import GuestStates
 from amplifier_hooks.coding_agents.sessions.unguarded import read_host_arguments
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.snapshot import normalize
 
 logger = logging.getLogger(__name__)

@@ -16,14 +16,15 @@ from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.sessions.bare_shells import deny_bare_shells
+from amplifier_hooks.coding_agents.sessions.display import AgentDisplay
 from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
-from amplifier_hooks.coding_agents.sessions.handlers.permission import ask_people_elsewhere
+from amplifier_hooks.coding_agents.sessions.handlers import ask_people_elsewhere
 from amplifier_hooks.coding_agents.sessions.host_prompt import HostPrompt
-from amplifier_hooks.coding_agents.sessions.passing import GuestContext, GuestDisplay
 from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
 from amplifier_hooks.coding_agents.sessions.plan import can_ask, load_plan
 from amplifier_hooks.coding_agents.sessions.remembering import RememberingApproval
 from amplifier_hooks.coding_agents.sessions.unguarded import refuse_prompts
+from amplifier_hooks.external.session import ExternalSession
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -47,7 +48,7 @@ async def open_guest(
     """Start the session, or go on with it where `state` says how it stood."""
     plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded)
     section = plan.bundle.mount_plan["approval"]
-    display, context = GuestDisplay(), GuestContext()
+    display = AgentDisplay()
     people = await reach_people(section, plan.folder, self_test=self_test)
     session = await open_session(
         plan.bundle,
@@ -61,7 +62,7 @@ async def open_guest(
         elsewhere=people,
         prepare=_remember_answers,
     )
-    await _take_conversation_over(session, context)
+    external = await ExternalSession.attach(session, dialect.name)
     deny_bare_shells(session.coordinator, dialect)
     refuse_prompts(session.coordinator, dialect.name)
     deny_personal_acts(
@@ -74,7 +75,7 @@ async def open_guest(
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     watched = start if dialect.name in PLACES else None
-    return GuestSession(dialect, session, context, display, people, watched)
+    return GuestSession(dialect, external, session, display, people, watched)
 
 
 def _remember_answers(session: AssembledSession) -> None:
@@ -83,11 +84,3 @@ def _remember_answers(session: AssembledSession) -> None:
     if coordinator.approval_system is not None:
         state = coordinator.session_state
         coordinator.approval_system = RememberingApproval(coordinator.approval_system, state)
-
-
-async def _take_conversation_over(session: AssembledSession, context: GuestContext) -> None:
-    """What hooks said at the start goes to the agent, and so does everything after it."""
-    said = await session.read_messages()
-    await session.coordinator.mount("context", context)
-    for message in said:
-        await context.add_message(message)

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from amplifier_core.utils import digest
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 
 _LONGEST_GAP = 10.0
 """Seconds between the answer to one line and the question by the next."""

@@ -13,7 +13,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import PROMPT_SUBMIT
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.modes import can_be_unguarded, find_unguarded
-from amplifier_hooks.coding_agents.sessions.passing import current
+from amplifier_hooks.external.conversation import current_event
 
 NAME = "guest-modes"
 _FIRST = -900
@@ -27,8 +27,8 @@ def refuse_prompts(coordinator: SessionCoordinator, agent: str) -> None:
         return
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:
-        passing = current.get()
-        mode = None if passing is None else find_unguarded(agent, passing.host)
+        under_way = current_event.get()
+        mode = None if under_way is None else find_unguarded(agent, under_way.host)
         if mode is None:
             return HookResult()
         reason = (

@@ -9,12 +9,13 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
+from amplifier_hooks.coding_agents.dialects.answer import combine
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict, combine
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
 from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import Runner
 from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.modules.subscription import is_own_event
 
 Follower = Callable[[str, dict[str, Any]], Awaitable[HookResult]]

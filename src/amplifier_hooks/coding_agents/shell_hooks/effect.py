@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 
 _REFUSES = frozenset(
     {

@@ -12,15 +12,16 @@ from typing import Any
 
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.dialects.answer import report_failure
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict, report_failure
 from amplifier_hooks.coding_agents.shell_hooks.command import run_hook
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
 from amplifier_hooks.coding_agents.shell_hooks.http import post
 from amplifier_hooks.coding_agents.shell_hooks.scripts.names import find_changed
 from amplifier_hooks.coding_agents.shell_hooks.selector import Job
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.background import BackgroundTasks
 
 logger = logging.getLogger(__name__)

@@ -19,12 +19,12 @@ from agent_framework import (
 
 from amplifier_hooks.coverage.agent_framework import COVERAGE
 from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
 from amplifier_hooks.frameworks.agent_framework.replies import say_as_agent
 from amplifier_hooks.frameworks.agent_framework.streams import follow_stream, stream_response
 from amplifier_hooks.frameworks.agent_framework.terminations import call_to_end
 from amplifier_hooks.frameworks.agent_framework.turn import Turn, is_governed
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 MIDDLEWARE = "middleware"
 

@@ -19,7 +19,7 @@ from amplifier_core.host.display import DisplaySystem
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle
-from amplifier_hooks.external.governor import Governable, Governor
+from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.opening import (
     BundleSource,
     CoordinatorSource,
@@ -27,8 +27,9 @@ from amplifier_hooks.external.opening import (
     Settings,
 )
 from amplifier_hooks.frameworks.agent_hooks.guest_turn import JUDGES, GuestTurn
-from amplifier_hooks.frameworks.agent_hooks.handing import HandingOver
+from amplifier_hooks.frameworks.agent_hooks.handing import HOST, HandingOver
 from amplifier_hooks.frameworks.agent_hooks.verdicts import name_reason
+from amplifier_hooks.frameworks.governing import Governable
 
 _ENDS: dict[str, EndReason] = {"completed": "complete", "cancelled": "user_exit"}
 
@@ -84,7 +85,7 @@ class AmplifierInterceptor:
         if guest.turn is not None or guest.refusal:
             return
         try:
-            guest.turn = GuestTurn(await self._source.open())
+            guest.turn = GuestTurn(await self._source.open(HOST))
         except SessionDenied as error:
             guest.refusal = str(error)
 

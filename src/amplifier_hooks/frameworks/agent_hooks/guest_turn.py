@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -13,23 +12,21 @@ from amplifier_core.events.payloads import (
     EndReason,
     PromptCompleteData,
     ProviderRequestData,
-    ToolPreData,
 )
-from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
-from amplifier_core.tool_call import record_denial_contradicted, record_end, start_call
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.external.opening import Opened
+from amplifier_hooks.external.conversation import EventContext
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.session import ExternalSession
+from amplifier_hooks.external.verdicts import UNCHANGED
+from amplifier_hooks.external.verdicts import Verdict as OurVerdict
 from amplifier_hooks.frameworks.agent_hooks import verdicts
-from amplifier_hooks.frameworks.agent_hooks.handing import HOST, note_questions
+from amplifier_hooks.frameworks.agent_hooks.handing import note_questions
 from amplifier_hooks.frameworks.agent_hooks.messages import read_call, show_reply
 from amplifier_hooks.frameworks.agent_hooks.texts import read_text, replace_text
 
 Data = dict[str, Any]
-
-MOST_DENIED = 512
-"""Denied calls that are kept in mind: a host may show a result of one."""
 
 _SHOWN = (events.PROMPT_SUBMIT, events.PROVIDER_REQUEST, events.TOOL_PRE)
 """The host shows what comes of these: a request follows a prompt, a reply a request."""
@@ -38,20 +35,18 @@ _SHOWN = (events.PROMPT_SUBMIT, events.PROVIDER_REQUEST, events.TOOL_PRE)
 class GuestTurn:
     """Keeps what one session of the host needs between its points."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._coordinator = opened.coordinator
-        self._context = opened.context
-        self._close = opened.close
+    def __init__(self, session: ExternalSession) -> None:
+        self._session = session
+        self._coordinator = session.coordinator
+        self._context = session.context
         self._prompt = ""
         self._requests = 0
         self._lasting: list[Data] = []
-        self._started: dict[str, float] = {}
-        self._denied: dict[str, Outcome] = {}
 
     async def close(self, reason: EndReason) -> None:
         """The host's session has ended."""
         await self._coordinator.handovers.conclude("session end", among=_SHOWN)
-        await self._close(reason)
+        await self._session.end(reason)
 
     async def start(self, context: AgentContext) -> Verdict:
         """Our session was opened for this: its hooks have let it start."""
@@ -119,47 +114,41 @@ class GuestTurn:
 
     async def call_tool(self, context: AgentContext) -> Verdict:
         """A tool is about to run."""
-        call = context["tool_call"]
-        data = ToolPreData(tool_name=call["name"], tool_input=call["args"], tool_call_id=call["id"])
+        call, event = context["tool_call"], EventContext()
+        told = _report_call(events.TOOL_PRE, call)
         with note_questions() as asked:
-            outcome = await self._coordinator.judge(events.TOOL_PRE, data)
-        left = outcome.data or {}
-        if outcome.allowed and left.get("tool_name") != call["name"]:
-            outcome = await self._coordinator.deny(
-                events.TOOL_PRE, "agent-hooks", "a hook chose another tool; the host cannot do that"
-            )
-        if not outcome.allowed:
-            return self._deny_call(call["id"], outcome)
-        if asked:
-            unchanged = is_same(left.get("tool_input"), call["args"])
-            return await self._hand_on(events.TOOL_PRE, asked, outcome, unchanged, call["id"])
-        why = await start_call(self._coordinator, outcome, left, same_tool=True)
-        if why is not None:
-            refused = Outcome(False, hook="agent-hooks", reason=why)
-            return self._deny_call(call["id"], refused)
-        self._started[call["id"]] = time.perf_counter()
-        return verdicts.permit(call["args"], left["tool_input"], outcome.answers)
+            verdict = await self._session.before_tool(told, event)
+        outcome = event.outcome
+        if outcome is None or verdict.decision == "deny":
+            return verdicts.deny(_find_denial(outcome, verdict))
+        left = call["args"] if verdict.tool_input is None else verdict.tool_input
+        if not asked:
+            return verdicts.permit(call["args"], left, event.answers)
+        unchanged = verdict.tool_input is None
+        if not unchanged:
+            event.denied_by = asked[0].hook
+            await self._session.tools.note_denial(told, event, verdicts.CHANGED_AND_ASKED)
+        return await self._hand_on(events.TOOL_PRE, asked, outcome, unchanged, call["id"])
 
     async def read_result(self, context: AgentContext) -> Verdict:
         """A tool has returned."""
-        call, given = context["tool_call"], context["tool_result"]
+        given, event = context["tool_result"], EventContext()
         value, success = given["value"], not given["is_error"]
-        result = {"success": success, "output": value, "error": None}
-        data: Data = {
-            "tool_name": call["name"],
-            "tool_input": call["args"],
-            "tool_call_id": call["id"],
-            "tool_result": result,
-            "success": success,
-            "duration_ms": int(given.get("duration_ms") or 0),
-        }
-        await self._coordinator.handovers.learn(call["id"], "allowed", "result")
-        self._compare_with_denial(call, success)
-        started = self._started.pop(call["id"], time.perf_counter())
-        told = ToolResult(success=success, output=value)
-        record_end(self._coordinator, data, started, "returned", told)
-        verdict, left = await self._judge(events.TOOL_POST, data, "tool_result")
-        return _wrap(verdict, value, left["output"])
+        told = _report_call(
+            events.TOOL_POST,
+            context["tool_call"],
+            tool_result={"success": success, "output": value, "error": None},
+            duration_ms=int(given.get("duration_ms") or 0),
+        )
+        with note_questions() as asked:
+            verdict = await self._session.after_tool(told, event)
+        if verdict.withhold and event.outcome is not None:
+            return verdicts.deny(event.outcome)
+        left = value if verdict.output is UNCHANGED else verdict.output
+        if asked and event.outcome is not None:
+            unchanged = verdict.output is UNCHANGED
+            return await self._hand_on(events.TOOL_POST, asked, event.outcome, unchanged)
+        return _wrap(verdicts.permit(None, None, event.answers), value, left)
 
     async def hand_over(self, context: AgentContext) -> Verdict:
         """The answer is about to go out."""
@@ -195,39 +184,22 @@ class GuestTurn:
         if unchanged:
             return verdicts.ask(asked, outcome.answers)
         await self._coordinator.handovers.withdraw(event, call_id)
-        refused = Outcome(False, hook=asked[0].hook, reason=verdicts.CHANGED_AND_ASKED)
-        if call_id:
-            self._keep_denied(call_id, refused)
         return Verdict.deny(
             reason=verdicts.name_reason(asked[0].hook), message=verdicts.CHANGED_AND_ASKED
         )
 
-    # Calls that were denied
 
-    def _deny_call(self, call_id: str, outcome: Outcome) -> Verdict:
-        self._keep_denied(call_id, outcome)
-        return verdicts.deny(outcome)
+def _report_call(event: str, call: Mapping[str, Any], **more: Any) -> Incoming:
+    """The call, in the terms of our events."""
+    data = {"tool_name": call["name"], "tool_input": call["args"], "tool_call_id": call["id"]}
+    return Incoming(event, {**data, **more}, event, "", call_id=call["id"])
 
-    def _keep_denied(self, call_id: str, outcome: Outcome) -> None:
-        self._denied[call_id] = outcome
-        if len(self._denied) > MOST_DENIED:
-            del self._denied[next(iter(self._denied))]
 
-    def _compare_with_denial(self, call: Mapping[str, Any], success: bool) -> None:
-        """Record that the host shows a result of a call that was denied."""
-        denied = self._denied.pop(call["id"], None)
-        if denied is None:
-            return
-        body = {
-            "tool": call["name"],
-            "id": call["id"],
-            "input": dict(call["args"]),
-            "agent": HOST,
-            "reason": denied.denial,
-            "shown": "result",
-            "success": success,
-        }
-        record_denial_contradicted(self._coordinator, events.TOOL_POST, denied.hook, body)
+def _find_denial(outcome: Outcome | None, verdict: OurVerdict) -> Outcome:
+    """Why a call must not run: hooks denied it, or it cannot run as they left it."""
+    if outcome is not None and not outcome.allowed:
+        return outcome
+    return Outcome(False, hook="agent-hooks", reason=verdict.reason or "")
 
 
 def _wrap(verdict: Verdict, before: Any, left: Any) -> Verdict:

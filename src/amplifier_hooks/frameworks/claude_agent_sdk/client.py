@@ -12,11 +12,11 @@ from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, Message, Trans
 
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.frameworks.claude_agent_sdk.answers import judge_answers
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
 from amplifier_hooks.frameworks.claude_agent_sdk.options import match_events
 from amplifier_hooks.frameworks.claude_agent_sdk.settings import LONGEST, Asks, choose
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 Prompt = str | AsyncIterable[dict[str, Any]]
 

@@ -17,15 +17,15 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_hooks.coverage.coverage import Coverage
 from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.loops import start_own_loop
+from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.frameworks.claude_agent_sdk.session import Session
 from amplifier_hooks.frameworks.claude_agent_sdk.settings import Settings
 

@@ -10,13 +10,12 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
-from amplifier_hooks.external.nesting import inside
-from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.run import Run, inside
+from amplifier_hooks.external.verdicts import Verdict
 
 
 class Helpers:
@@ -35,7 +34,7 @@ class Helpers:
         async with self._opening:
             if incoming.agent_id not in self._open:
                 run = await self._start_run(parent.run, name)
-                self._open[incoming.agent_id] = HalfCalls(run, DIALECT)
+                self._open[incoming.agent_id] = HalfCalls(run, DIALECT.name)
         return self._open[incoming.agent_id]
 
     async def _start_run(self, parent: Run, name: str) -> Run:

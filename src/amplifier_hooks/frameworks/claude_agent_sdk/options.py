@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from claude_agent_sdk import HookMatcher
 from claude_agent_sdk.types import HookEvent
 
-from amplifier_hooks.external.governor import Governable, Governor, govern
+from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection, end_soon
 from amplifier_hooks.frameworks.claude_agent_sdk.settings import LONGEST, Asks, Settings, choose
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items

@@ -12,15 +12,14 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.events import is_notification
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_hooks.coverage.coverage import Coverage
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
+from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.loops import Home, start_own_loop
 from amplifier_hooks.external.run import Run
-from amplifier_hooks.external.verdicts import TextVerdict
+from amplifier_hooks.external.verdicts import TextVerdict, Verdict
 from amplifier_hooks.frameworks.claude_agent_sdk.helpers import Helpers
 from amplifier_hooks.frameworks.claude_agent_sdk.questions import Questions
 
@@ -106,7 +105,7 @@ class Session:
                 raise SessionDenied(self._refusal)
             if self._own is None:
                 try:
-                    self._own = HalfCalls(await self._governor.open(self._coverage), DIALECT)
+                    self._own = HalfCalls(await self._governor.open(self._coverage), DIALECT.name)
                 except SessionDenied as error:
                     self._refusal = str(error)
                     raise

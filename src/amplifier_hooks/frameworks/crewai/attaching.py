@@ -12,12 +12,12 @@ from crewai.hooks.dispatch import HookFn, get_scoped_hooks, scoped_hooks
 from crewai.hooks.llm_hooks import LLMCallHookContext
 
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
 from amplifier_hooks.frameworks.crewai.messages import describe_message, place_back
 from amplifier_hooks.frameworks.crewai.models import govern_model, is_being_judged
 from amplifier_hooks.frameworks.crewai.tasks import Tasks
 from amplifier_hooks.frameworks.crewai.tool_calls import ToolCalls, explain
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 Listeners = dict[InterceptionPoint, HookFn]
 

@@ -13,8 +13,7 @@ from amplifier_hooks.coverage.crewai import COVERAGE
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.loops import find_running_loop
-from amplifier_hooks.external.nesting import inside
-from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.run import Run, inside
 
 
 class KickoffEnded(RuntimeError):

@@ -12,9 +12,9 @@ from crewai.tools.tool_failure import ToolFailure
 
 from amplifier_core import events
 from amplifier_core.utils import describe_error
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
-from amplifier_hooks.external.nesting import inside
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.run import inside
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 from amplifier_hooks.frameworks.crewai.kickoffs import Kickoff, Kickoffs
 
 DELEGATING = {"delegate_work_to_coworker": "task", "ask_question_to_coworker": "question"}

@@ -25,8 +25,6 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.external.calling import RunEnded, Wanted
-from amplifier_hooks.external.conversation import RunContext
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Called
 from amplifier_hooks.frameworks.fastmcp.clients import Clients
@@ -39,6 +37,7 @@ from amplifier_hooks.frameworks.fastmcp.results import (
     write_resource,
     write_tool,
 )
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 READ, GET = "resources/read", "prompts/get"
 """The names under which hooks see what is not a tool."""
@@ -181,10 +180,7 @@ def _read_called(
 
 def take_texts(run: Run) -> list[str]:
     """What hooks have injected since the last time: the agent reads it with a result."""
-    context = run.coordinator.mount_points["context"]
-    lasting = context.take() if isinstance(context, RunContext) else []
-    said = [*lasting, *run.coordinator.take_ephemeral()]
-    return [str(one.get("content") or "") for one in said]
+    return run.session.take_texts()
 
 
 async def check_client(context: Context | None) -> None:

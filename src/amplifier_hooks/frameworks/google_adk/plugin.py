@@ -22,7 +22,6 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage.coverage import Asking
 from amplifier_hooks.coverage.google_adk import COVERAGE
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.google_adk.answers import change_answer, read_answer
 from amplifier_hooks.frameworks.google_adk.contents import (
@@ -39,6 +38,7 @@ from amplifier_hooks.frameworks.google_adk.requests import (
     read_tool_names,
 )
 from amplifier_hooks.frameworks.google_adk.tools import has_run, take_hold
+from amplifier_hooks.frameworks.governing import Governable, govern
 
 PROVIDER = COVERAGE.name
 WITHHELD = "[A hook has withheld this message.]"

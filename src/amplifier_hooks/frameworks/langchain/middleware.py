@@ -23,9 +23,9 @@ from amplifier_core import events
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.external.handover import Handed, HandOver
 from amplifier_hooks.external.verdicts import TextVerdict
+from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.langchain import replies, results
 from amplifier_hooks.frameworks.langchain.governed import Governed
 from amplifier_hooks.frameworks.langchain.governed_runs import GovernedRuns

@@ -13,8 +13,7 @@ from amplifier_core.events.payloads import (
 )
 from amplifier_core.models.outcome import Outcome
 from amplifier_hooks.external.governor import Governor
-from amplifier_hooks.external.nesting import inside
-from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.run import Run, inside
 from amplifier_hooks.external.verdicts import TextVerdict
 
 UNNAMED = "agent"

@@ -16,8 +16,8 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
+from amplifier_hooks.external.coverage_gaps import meet_ungoverned
 from amplifier_hooks.external.run import Run
-from amplifier_hooks.external.ungoverned import meet_ungoverned
 from amplifier_hooks.frameworks.langchain.net import Mediated, Stopped, is_in_net, mediate, mediated
 from amplifier_hooks.frameworks.langchain.spawning import UNNAMED
 

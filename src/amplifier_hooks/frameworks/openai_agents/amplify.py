@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from agents import Agent
 
 from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.external.governor import Governable, Governor, govern
+from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.openai_agents.governed_agent import adopt
 from amplifier_hooks.frameworks.openai_agents.runner import install_runner
 from amplifier_hooks.frameworks.openai_agents.turn import Board

@@ -17,8 +17,7 @@ from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coverage.openai_agents import COVERAGE
-from amplifier_hooks.external.nesting import inside
-from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.run import Run, inside
 from amplifier_hooks.frameworks.openai_agents.handoffs import govern_handoff, judge_spawn
 from amplifier_hooks.frameworks.openai_agents.interrupts import (
     drop_parked,

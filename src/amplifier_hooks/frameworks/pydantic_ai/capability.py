@@ -30,7 +30,8 @@ from pydantic_ai.toolsets import AbstractToolset
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coverage.coverage import Asking
 from amplifier_hooks.coverage.pydantic_ai import COVERAGE
-from amplifier_hooks.external.governor import Governable, Governor, govern
+from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.pydantic_ai.exchange import Exchange
 from amplifier_hooks.frameworks.pydantic_ai.gate import Gate
 from amplifier_hooks.frameworks.pydantic_ai.refusal import refuse

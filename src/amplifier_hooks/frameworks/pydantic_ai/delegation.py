@@ -9,8 +9,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.events.payloads import Status
 from amplifier_hooks.external.governor import Governor
-from amplifier_hooks.external.nesting import inside
-from amplifier_hooks.external.run import Run
+from amplifier_hooks.external.run import Run, inside
 
 
 @dataclass(slots=True)

@@ -23,8 +23,8 @@ from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_hooks.coverage.coverage import Asking
 from amplifier_hooks.coverage.strands import COVERAGE
-from amplifier_hooks.external.governor import Governable, govern
 from amplifier_hooks.external.run import Run
+from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.strands.contents import read_text, replace_text
 from amplifier_hooks.frameworks.strands.model_stage import ModelStage
 from amplifier_hooks.frameworks.strands.tool_stage import ToolStage

@@ -11,13 +11,9 @@ from typing import Any
 
 from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.agent.session.foreign_call import (
-    Called,
-    LoopSeat,
-    Wanted,
-    call_through_hooks,
-)
-from amplifier_hooks.coding_agents.sessions.passing import Passing
+from amplifier_hooks.external.calling import LoopSeat, Wanted
+from amplifier_hooks.external.conversation import EventContext
+from amplifier_hooks.external.verdicts import Called
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.frames import Frame, answer, refuse, write_frame
 from amplifier_hooks.guards.mcp.names import CALL, ELICIT
@@ -64,23 +60,25 @@ class Judge:
         call_id = f"{self.server}:{pending.id}:{next(self._numbers)}"
         wanted = Wanted(name, asked, call_id, handle, _read_response)
         seat = LoopSeat(asyncio.get_running_loop())
-        async with self.session.judge_one() as passing:
+        async with self.session.judge_one() as event:
             try:
-                called = await call_through_hooks(self.session.coordinator, wanted, seat)
+                called = await self.session.external.call(wanted, seat)
             except DefinitionChanged as error:
                 called = Called(ToolResult.refused(str(error)))
-        return self._finish(pending, method, called, passing)
+        return self._finish(pending, method, called, event)
 
-    def _finish(self, pending: Pending, method: Method, called: Called, passing: Passing) -> Frame:
+    def _finish(
+        self, pending: Pending, method: Method, called: Called, event: EventContext
+    ) -> Frame:
         comment = _find_comment(called)
         if comment:  # it goes with the result, which is as the other end sent it
             called = replace(called, changed=False)
-            passing.texts.append(comment)
+            event.texts.append(comment)
         response = _write_response(pending, method, called)
         if method.name != CALL or "result" not in response.message:
-            self.session.keep_texts(passing)
+            self.session.keep_texts(event)
             return response
-        texts = self.session.take_texts(passing)
+        texts = self.session.take_texts(event)
         if not texts:
             return response
         return answer(pending.id, add_texts(response.message["result"], texts))

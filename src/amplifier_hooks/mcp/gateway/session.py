@@ -19,9 +19,10 @@ from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
 from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
-from amplifier_hooks.coding_agents.sessions.passing import GuestContext, Passing, current
 from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
 from amplifier_hooks.coding_agents.sessions.plan import GuestPlan, adapt_to_program, load_adapted
+from amplifier_hooks.external.conversation import EventContext, current_event
+from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.mcp.walls import build_walls
 from amplifier_hooks.machine.snapshot import normalize
 
@@ -35,55 +36,50 @@ Say = Callable[[str], None]
 class GatewaySession:
     """A session with the hooks of a bundle, and what they add for the client's model."""
 
-    def __init__(self, session: AssembledSession, context: GuestContext) -> None:
+    def __init__(self, external: ExternalSession, session: AssembledSession) -> None:
+        self.external = external
         self._session = session
-        self._context = context
         self._waiting: list[str] = []
         self._under_way = 0
         self._checked = time.monotonic()
 
     @property
     def coordinator(self) -> SessionCoordinator:
-        return self._session.coordinator
+        """Of the session behind it."""
+        return self.external.coordinator
 
-    def take_texts(self, passing: Passing) -> list[str]:
+    def take_texts(self, event: EventContext) -> list[str]:
         """What hooks have injected since the last time, for the model to read with a result."""
-        ephemeral = self.coordinator.take_ephemeral()
-        said = [str(one.get("content") or "") for one in ephemeral]
-        texts = [*self._waiting, *self._context.take_early(), *passing.texts, *said]
+        texts = [*self._waiting, *self.external.take_texts(event.texts)]
         self._waiting = []
         return texts
 
-    def keep_texts(self, passing: Passing) -> None:
+    def keep_texts(self, event: EventContext) -> None:
         """Keep what a result without a place for it cannot carry for the next one that can."""
-        self._waiting += passing.texts
+        self._waiting += event.texts
 
     @contextlib.asynccontextmanager
-    async def judge_one(self) -> AsyncIterator[Passing]:
+    async def judge_one(self) -> AsyncIterator[EventContext]:
         """Collects what hooks add to one request.
 
         Before the first of several, changed files are used if a person has trusted them.
         """
-        passing = Passing(frozenset({"inject"}))
-        token = current.set(passing)
+        event = EventContext(frozenset({"inject"}))
+        token = current_event.set(event)
         self._under_way += 1
         try:
             if self._under_way == 1 and time.monotonic() - self._checked > _RELOAD_EVERY:
                 self._checked = time.monotonic()
                 await self._session.check_files()
             self.coordinator.reset_turn()  # nothing tells where a turn of the agent begins
-            yield passing
+            yield event
         finally:
             self._under_way -= 1
-            current.reset(token)
+            current_event.reset(token)
 
     async def end(self, reason: EndReason) -> None:
         """The connection is over."""
-        token = current.set(Passing())
-        try:
-            await self._session.cleanup(reason)
-        finally:
-            current.reset(token)
+        await self.external.end(reason)
 
 
 class _Display:
@@ -116,7 +112,6 @@ def _adapt(whole: dict[str, Any], guarded: Sequence[Path]) -> dict[str, Any]:
 async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySession:
     """Start the session; people are asked through the store, unless the bundle says where."""
     plan, guarded = await asyncio.to_thread(load_gateway_plan, start, named)
-    context = GuestContext()
     session = await open_session(
         plan.bundle,
         session_id=f"mcp-{uuid.uuid4()}",
@@ -126,10 +121,7 @@ async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySess
         changes=ChangePolicy(accepts=plan.accepts),
         elsewhere=await reach_people(plan.bundle.mount_plan["approval"], plan.folder),
     )
-    said = await session.read_messages()
-    await session.coordinator.mount("context", context)
-    for message in said:
-        await context.add_message(message)
+    external = await ExternalSession.attach(session, "mcp")
     deny_personal_acts(session.coordinator, plan.folder, guarded)
     build_walls(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
-    return GatewaySession(session, context)
+    return GatewaySession(external, session)

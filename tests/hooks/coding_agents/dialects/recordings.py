@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.dialects.conversation import TOOL, make_call
 
 _PAYLOADS = Path(__file__).parent / "payloads"

@@ -14,7 +14,7 @@ from amplifier_hooks.coding_agents.dialects.answer import (
 )
 from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, Verdict
+from amplifier_hooks.external.verdicts import NOTHING, Verdict
 
 OPEN = Handler("claude", "PreToolUse", "x", command="hook")
 CLOSED = Handler("claude", "PreToolUse", "x", command="hook", fail_closed=True)

@@ -14,7 +14,7 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     Occasion,
 )
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING
+from amplifier_hooks.external.verdicts import NOTHING
 from tests.hooks.coding_agents.dialects.conversation import make_call, make_handler
 
 PLAIN = Dialect(

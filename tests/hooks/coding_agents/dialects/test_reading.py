@@ -19,10 +19,10 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     NativeEvent,
     Occasion,
 )
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.coding_agents.dialects.reading import name_event, read_payload
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.verdicts import NOTHING
 from tests.hooks.coding_agents.dialects.recordings import list_recordings, load_recording
 
 

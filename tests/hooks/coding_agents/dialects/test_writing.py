@@ -21,12 +21,12 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     Power,
 )
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.coding_agents.dialects.reading import name_event
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, UNCHANGED, Verdict
 from amplifier_hooks.coding_agents.dialects.writing import NO_REASON, fit_verdict, write_reply
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 
 
 def make_row(event: str, *powers: Power, **more: Any) -> NativeEvent:

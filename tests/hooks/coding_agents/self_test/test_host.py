@@ -11,9 +11,9 @@ from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.self_test.host import LIMIT, Answer, Event, Host
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.self_test.guarded import make_entry
 
 GIVEN = {"tool_name": "Bash", "tool_input": {"command": "ls"}}

@@ -8,10 +8,10 @@ import pytest
 
 from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.self_test.host import Answer, Host
 from amplifier_hooks.coding_agents.self_test.scene import CheckProblem, Scene
 from amplifier_hooks.coding_agents.self_test.ticket import make_ticket
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.self_test.guarded import make_entry
 
 DENIED = Verdict(decision="deny", reason="No shells on Tuesdays.")

@@ -10,11 +10,11 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
 from amplifier_hooks.coding_agents.sessions.opening import open_guest
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 from tests.support.trust import trust_project
 
 PAYLOADS = Path(__file__).parents[1] / "dialects" / "payloads"

@@ -15,12 +15,12 @@ from amplifier_core.events import SESSION_END, TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.sessions import guest_sessions
 from amplifier_hooks.coding_agents.sessions.guest_session import ENDED, GuestSession
 from amplifier_hooks.coding_agents.sessions.guest_sessions import GuestSessions
 from amplifier_hooks.coding_agents.sessions.opening import open_guest
 from amplifier_hooks.coding_agents.sessions.states import GuestStates
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import make_project, read
 
 CLAUDE = DIALECTS["claude"]

@@ -12,7 +12,7 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.sessions.host_prompt import HostPrompt
-from amplifier_hooks.coding_agents.sessions.passing import Passing, current
+from amplifier_hooks.external.conversation import EventContext, current_event
 from tests.hooks.coding_agents.sessions.agents import start
 
 
@@ -25,7 +25,7 @@ async def test_the_agent_asks_its_person(project: Path) -> None:
     async with start("claude", project) as one:
         one.hook(TOOL_PRE, action="ask_user", approval_prompt="Really?")
         verdict = await one.tell("PreToolUse")
-        called = one.guest.calls.list_ids()
+        called = one.guest.external.tools.running.list_ids()
     assert verdict.decision == "ask"
     assert "Really?" in str(verdict.reason)
     records = list(read_records(open_log(locate_trail({}, "s1"))))
@@ -51,18 +51,18 @@ async def test_nothing_is_handed_over_where_the_agent_cannot_ask() -> None:
     prompt = HostPrompt("claude")
     with pytest.raises(ApprovalError, match="nobody can be asked"):
         await prompt.decide(_ask("Allow once", "Deny"))
-    token = current.set(Passing())
+    token = current_event.set(EventContext())
     with pytest.raises(ApprovalError, match="nobody can be asked"):
         await prompt.decide(_ask("Allow once", "Deny"))
-    current.reset(token)
+    current_event.reset(token)
 
 
 async def test_only_a_yes_for_once_is_handed_over() -> None:
     """The agent's person is asked each time: no "always" is said in their name."""
-    token = current.set(Passing(frozenset({"ask"})))
+    token = current_event.set(EventContext(frozenset({"ask"})))
     prompt = HostPrompt("claude")
     handed = await prompt.decide(_ask("Allow always", "Allow once", "Deny"))
     assert handed == HandedOver("claude", goes_on=True)
     with pytest.raises(ApprovalError, match="none of Allow always, Deny"):
         await prompt.decide(_ask("Allow always", "Deny"))
-    current.reset(token)
+    current_event.reset(token)

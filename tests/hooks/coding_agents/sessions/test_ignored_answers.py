@@ -16,11 +16,11 @@ from amplifier_core.testing import MemoryAudit
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
 from amplifier_hooks.coding_agents.sessions.opening import open_guest
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import read_event
 from tests.hooks.coding_agents.dialects.recordings import make_incoming
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict
 from amplifier_hooks.coding_agents.sessions import repeats
 from amplifier_hooks.coding_agents.sessions.repeats import Repeats
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 
 
 def tell(command: str, session: str = "s") -> Incoming:

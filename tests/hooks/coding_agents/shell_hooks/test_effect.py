@@ -8,8 +8,8 @@ import pytest
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, Verdict
 from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
+from amplifier_hooks.external.verdicts import NOTHING, Verdict
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 DENIAL = Verdict(decision="deny", reason="no")

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.coding_agents.dialects.answer import combine
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.verdict import Verdict, combine
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
 from amplifier_hooks.coding_agents.shell_hooks.runner import Runner, encode_payload
 from amplifier_hooks.coding_agents.shell_hooks.selector import Job
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.shell_hooks.hook_files import make_command, read_log, specific
 from tests.support.waiting import wait_until as wait_until_holds
 

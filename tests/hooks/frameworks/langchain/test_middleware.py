@@ -314,7 +314,7 @@ async def test_an_adapter_that_fails_runs_nothing(
 
     ran = Ran()
     agent = make(stage, WIPE, ran)
-    monkeypatch.setattr("amplifier_hooks.external.run.Run._use", fail)
+    monkeypatch.setattr("amplifier_hooks.external.session.ExternalSession.use", fail)
     with pytest.raises(OSError, match="broken"):
         await agent.ainvoke(SAY)
     assert ran.calls == []

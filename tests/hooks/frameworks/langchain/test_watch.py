@@ -12,7 +12,7 @@ pytest.importorskip("langchain")
 from langchain.agents import create_agent
 from langchain_core.tools import StructuredTool
 
-from amplifier_hooks.external.ungoverned import Ungoverned
+from amplifier_hooks.external.coverage_gaps import Ungoverned
 from amplifier_hooks.frameworks import govern
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
 from tests.adapters.drivers.driver import Ran, Step

@@ -10,7 +10,8 @@ import pytest
 
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.trust.material import Untrusted
-from amplifier_hooks.coding_agents.sessions.passing import GuestContext
+from amplifier_hooks.external.conversation import ExternalContext
+from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.mcp.gateway import gateway
 from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError
 from amplifier_hooks.mcp.gateway.gateway import CannotJudge, Settings, run_gateway
@@ -30,11 +31,12 @@ class ClosedLine(Line):
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> BareSession:
     """The session that the gateway opens."""
-    context = GuestContext()
+    context = ExternalContext()
     bare = BareSession(TestCoordinator(context=context))
 
     async def open_session(folder: Path, bundle: str, say: Any) -> GatewaySession:
-        return GatewaySession(bare, context)  # type: ignore[arg-type]
+        external = ExternalSession(bare.coordinator, context, bare.cleanup, program="mcp")
+        return GatewaySession(external, bare)  # type: ignore[arg-type]
 
     monkeypatch.setattr(gateway, "open_gateway_session", open_session)
     return bare

@@ -11,20 +11,15 @@ from amplifier_hooks.coding_agents.dialects.answer import (
     judge_exit,
     judge_text,
     parse_object,
+    report_failure,
     validate_answer,
 )
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.claude.shapes import SHOWN_BY, has_shape, reshape
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import (
-    NOTHING,
-    UNCHANGED,
-    Decision,
-    Verdict,
-    report_failure,
-)
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Decision, Verdict
 
 _PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 _PLAIN_IS_CONTEXT = _PROMPTS | {"SessionStart"}

@@ -15,7 +15,7 @@ from amplifier_hooks.coding_agents.dialects.claude.common import (
 )
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent, Occasion
 from amplifier_hooks.coding_agents.dialects.fields import get_number, get_text
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
+from amplifier_hooks.external.incoming import Incoming
 
 # Before a tool
 

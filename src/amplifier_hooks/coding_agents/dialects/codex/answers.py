@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import claude
-from amplifier_hooks.coding_agents.dialects.answer import judge_exit, parse_object
+from amplifier_hooks.coding_agents.dialects.answer import judge_exit, parse_object, report_failure
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict, report_failure
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 
 _ALWAYS = frozenset({"continue", "stopReason", "suppressOutput", "systemMessage"})
 _BLOCK = frozenset({"decision", "reason"})

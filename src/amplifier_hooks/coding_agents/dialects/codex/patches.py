@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from posixpath import join
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 _HEADER = re.compile(r"\*\*\* (Add|Delete|Update) File:(.*)\Z")

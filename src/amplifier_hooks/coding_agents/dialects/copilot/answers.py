@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.answer import judge_exit, judge_text, parse_object
+from amplifier_hooks.coding_agents.dialects.answer import (
+    combine,
+    judge_exit,
+    judge_text,
+    parse_object,
+    report_failure,
+)
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.copilot.common import write_output
 from amplifier_hooks.coding_agents.dialects.copilot.tools import read_input, write_arguments
 from amplifier_hooks.coding_agents.dialects.fields import get_text
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import (
-    UNCHANGED,
-    Decision,
-    Verdict,
-    combine,
-    report_failure,
-)
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Decision, Verdict
 
 BEFORE_TOOL = frozenset({"preToolUse", "PreToolUse"})
 PERMISSION = frozenset({"permissionRequest", "PermissionRequest"})

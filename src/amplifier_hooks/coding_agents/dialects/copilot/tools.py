@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.codex.patches import take_apart
 from amplifier_hooks.coding_agents.dialects.fields import get_text, rename_keys
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 TOOL_NAMES = {
     "Bash": "bash",

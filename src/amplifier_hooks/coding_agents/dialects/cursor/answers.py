@@ -12,9 +12,9 @@ from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.cursor.tools import is_from_server, restore_fields
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Decision, Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Decision, Verdict
 
 LONGEST_CONTEXT = 10_000
 """Characters; of a longer context Cursor takes nothing."""

@@ -10,7 +10,7 @@ from typing import Any
 from amplifier_hooks.coding_agents.dialects.answer import parse_object
 from amplifier_hooks.coding_agents.dialects.codex import patches
 from amplifier_hooks.coding_agents.dialects.fields import get_text, require_text
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
+from amplifier_hooks.external.incoming import Incoming
 
 TOOL_NAMES = {"Bash": "Shell", "Delegate": "Task"}
 INPUT_KEYS = {"Delegate": {"agent_name": "subagent_type", "task": "prompt"}}

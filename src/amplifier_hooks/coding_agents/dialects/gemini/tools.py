@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.fields import get_text, rename_keys, require_text
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
+from amplifier_hooks.external.incoming import Incoming
 
 TOOL_NAMES = {
     "Bash": "run_shell_command",

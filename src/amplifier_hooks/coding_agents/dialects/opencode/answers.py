@@ -8,9 +8,9 @@ from typing import Any
 from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 
 
 class Output(Answer):

@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.codex import patches
 from amplifier_hooks.coding_agents.dialects.fields import get_text
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
+from amplifier_hooks.external.incoming import Incoming
 
 TOOL_NAMES = {
     "Bash": "bash",

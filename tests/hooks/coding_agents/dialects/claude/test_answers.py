@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT, EVENTS
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, UNCHANGED, Verdict
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, read
 from tests.hooks.coding_agents.dialects.recordings import answer, make_incoming, read_recording
 from tests.hooks.coding_agents.shell_hooks.hook_files import specific

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.copilot import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
+from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, make_call
 from tests.hooks.coding_agents.dialects.recordings import load_recording, read_recording
 

@@ -6,7 +6,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.copilot import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
+from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call
 from tests.hooks.coding_agents.dialects.recordings import read_recording
 

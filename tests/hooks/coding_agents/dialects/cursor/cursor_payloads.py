@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.cursor import DIALECT
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
+from amplifier_hooks.external.incoming import Incoming
 
 COMMON: dict[str, Any] = {
     "conversation_id": "conv-1",

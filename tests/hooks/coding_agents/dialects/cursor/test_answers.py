@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects.cursor import DIALECT, EVENTS
 from amplifier_hooks.coding_agents.dialects.cursor.answers import LONGEST_CONTEXT
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import UNCHANGED, Verdict
 from amplifier_hooks.coding_agents.dialects.writing import fit_verdict, write_reply
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, make_call, make_handler
 from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import COMMON, PAYLOADS, read_event
 from tests.hooks.coding_agents.dialects.recordings import answer, read_damaged

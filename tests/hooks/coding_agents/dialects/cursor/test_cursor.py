@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.cursor import DIALECT, EVENTS
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, Verdict
+from amplifier_hooks.external.verdicts import NOTHING, Verdict
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call, read
 from tests.hooks.coding_agents.shell_hooks.hook_files import read_log, write_file
 from tests.support.harness import Harness

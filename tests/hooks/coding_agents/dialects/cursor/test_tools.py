@@ -12,7 +12,7 @@ from amplifier_hooks.coding_agents.dialects.cursor.tools import (
     read_tool,
     restore_fields,
 )
-from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
+from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import read_event
 

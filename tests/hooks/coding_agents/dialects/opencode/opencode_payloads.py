@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming
 from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
+from amplifier_hooks.external.incoming import Incoming
 from tests.hooks.coding_agents.dialects.recordings import load_recording
 
 SESSION = "ses_e1de0f546ffeNJA0Zc899n9PHz"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
 from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.dialects.verdict import NOTHING, UNCHANGED, Verdict
 from amplifier_hooks.coding_agents.dialects.writing import fit_verdict, write_reply
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, make_call, make_handler, read
 from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import LEAST, read_event
 from tests.hooks.coding_agents.dialects.recordings import answer, read_damaged

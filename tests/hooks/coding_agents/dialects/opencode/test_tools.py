@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.incoming import UnreadablePayload
+from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import read_event
 

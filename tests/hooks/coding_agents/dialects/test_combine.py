@@ -7,14 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.dialects.verdict import (
-    NOTHING,
-    STRONGEST_FIRST,
-    UNCHANGED,
-    Verdict,
-    combine,
-    report_failure,
-)
+from amplifier_hooks.coding_agents.dialects.answer import STRONGEST_FIRST, combine, report_failure
+from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 
 decisions = st.sampled_from([None, *STRONGEST_FIRST])
 

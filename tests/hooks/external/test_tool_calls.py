@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from amplifier_hooks.coding_agents.sessions.open_calls import (
+from amplifier_hooks.external.tool_calls import (
     MOST,
     OpenCall,
     OpenCalls,

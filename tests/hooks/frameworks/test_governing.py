@@ -8,15 +8,15 @@ import pytest
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.errors import ApprovalError
-from amplifier_hooks.external import terminal
-from amplifier_hooks.external.terminal import TerminalQuestions
+from amplifier_hooks.frameworks import governing
+from amplifier_hooks.frameworks.governing import TerminalQuestions
 
 QUESTION = ApprovalQuestion("May it?", ("Allow", "Deny"), 5, "deny", hook="policy")
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    terminal._open.cache_clear()
+    governing._open.cache_clear()
 
 
 async def test_without_a_terminal_nobody_is_asked() -> None:

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 
 def test_an_event_belongs_to_the_agent_itself_unless_a_sub_agent_is_named() -> None:

@@ -1,1 +1,0 @@
-"""The moments of an agent's session: what each event of it means here."""
