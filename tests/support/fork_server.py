@@ -89,7 +89,7 @@ def prepare() -> None:
         importlib.import_module(name)
     from amplifier_hooks.guards.policy.secrets import SHAPES
     from amplifier_hooks.guards.policy.secrets.stream import build_holds
-    from amplifier_hooks.guards.redaction.config import NAME
+    from amplifier_hooks.guards.redaction import NAME
 
     build_holds(SHAPES, NAME)
 

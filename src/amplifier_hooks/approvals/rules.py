@@ -23,16 +23,20 @@ from amplifier_hooks.guards.command_guard import Config, Judge
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.patterns import Pattern, PatternError, compile_pattern
 from amplifier_hooks.guards.policy.tool_calls import is_mcp_tool, list_commands
-from amplifier_hooks.guards.rules.condition import Condition, ConditionError
-from amplifier_hooks.guards.rules.matcher import Matcher, Unclear
-from amplifier_hooks.guards.rules.occasion import Occasion
+from amplifier_hooks.guards.rules.matching import (
+    Condition,
+    ConditionError,
+    EventView,
+    Matcher,
+    Unclear,
+)
 from amplifier_hooks.guards.rules.rule import Match, as_list
 from amplifier_hooks.modules.guarding import read_command
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.yaml_files.node import find_broken, raise_problems, to_plain
 from amplifier_hooks.yaml_files.reader import read_file
 
-Test = Callable[[Occasion], bool]
+Test = Callable[[EventView], bool]
 
 OWNER = "approval rules"
 COMMAND_FIELD = "tool_input.command"
@@ -51,11 +55,11 @@ class Grant:
             self._tests += _read_expressions(match, owner)
         if match.when is not None:
             condition = Condition(match.when, owner)
-            self._tests.append(lambda occasion: condition.holds(occasion.event, occasion.data))
+            self._tests.append(lambda view: condition.holds(view.event, view.data))
 
-    def holds(self, occasion: Occasion) -> bool:
+    def holds(self, view: EventView) -> bool:
         """Whether every test covers the call."""
-        return all(test(occasion) for test in self._tests)
+        return all(test(view) for test in self._tests)
 
 
 class _CommandGrant:
@@ -65,18 +69,18 @@ class _CommandGrant:
         settings = Config(allow=patterns, unlisted="deny", unclear="deny")
         self._judge = Judge(settings, Workspace(base, Path.home().resolve()))
 
-    def __call__(self, occasion: Occasion) -> bool:
-        command = _find_command(occasion)
+    def __call__(self, view: EventView) -> bool:
+        command = _find_command(view)
         if command is None or not command.strip():
             return False
         return not self._judge.find_all(command) and not _writes_files(command)
 
 
-def _find_command(occasion: Occasion) -> str | None:
-    given = occasion.data.get("tool_input")
+def _find_command(view: EventView) -> str | None:
+    given = view.data.get("tool_input")
     if not isinstance(given, dict):
         return None
-    if not is_mcp_tool(occasion.tool) and read_command(given.get("command")) is None:
+    if not is_mcp_tool(view.tool) and read_command(given.get("command")) is None:
         return None  # what others call a script need not be one of a shell
     return "\n".join(list_commands(given))  # its arguments may stand beside it
 
@@ -101,8 +105,8 @@ class _PathGrant:
         self._relative = [one for one in patterns if one not in self._absolute]
         self._base = base
 
-    def __call__(self, occasion: Occasion) -> bool:
-        return bool(occasion.paths) and all(map(self._covers, occasion.paths))
+    def __call__(self, view: EventView) -> bool:
+        return bool(view.paths) and all(map(self._covers, view.paths))
 
     def _covers(self, given: str) -> bool:
         real = resolve(given, self._base)
@@ -117,8 +121,8 @@ class _FieldGrant:
         self._field = field
         self._pattern = pattern
 
-    def __call__(self, occasion: Occasion) -> bool:
-        value = occasion.look_up(self._field)
+    def __call__(self, view: EventView) -> bool:
+        value = view.look_up(self._field)
         return isinstance(value, str) and self._pattern.occurs_in(value)
 
 
@@ -187,10 +191,10 @@ class LoadedRule:
         allows = rule.decision == "allow"
         if allows and rule.hook is None and question.hook in NAMED_ONLY:
             return False
-        occasion = _describe(question, base)
-        if not _try(self.matches, occasion, doubt=not allows):
+        view = _describe(question, base)
+        if not _try(self.matches, view, doubt=not allows):
             return False
-        return not _try(self.excepts, occasion, doubt=allows)
+        return not _try(self.excepts, view, doubt=allows)
 
 
 def load_rule(rule: ApprovalRule, base: Path, owner: str) -> LoadedRule:
@@ -210,15 +214,15 @@ def _make_test(match: Match, base: Path, owner: str, *, strict: bool) -> Test:
 
 def _make_exception(match: Match | None, base: Path, owner: str, *, strict: bool) -> Test:
     if match is None:
-        return lambda occasion: False
+        return lambda view: False
     test = _make_test(match, base, owner, strict=strict)
-    return lambda occasion: _fits(match.tool, occasion.tool) and test(occasion)
+    return lambda view: _fits(match.tool, view.tool) and test(view)
 
 
-def _try(test: Test, occasion: Occasion, *, doubt: bool) -> bool:
+def _try(test: Test, view: EventView, *, doubt: bool) -> bool:
     """The test's answer, or `doubt` where it has none."""
     try:
-        return test(occasion)
+        return test(view)
     except (Unclear, ConditionError, ValueError):
         return doubt
 
@@ -228,7 +232,7 @@ def _fits(globs: str | list[str] | None, name: str) -> bool:
     return globs is None or any(glob == name or fnmatchcase(name, glob) for glob in listed)
 
 
-def _describe(question: ApprovalQuestion, base: Path) -> Occasion:
+def _describe(question: ApprovalQuestion, base: Path) -> EventView:
     data: dict[str, Any] = {
         "tool_name": question.tool_name,
         "tool_input": question.tool_input,
@@ -236,7 +240,7 @@ def _describe(question: ApprovalQuestion, base: Path) -> Occasion:
         "prompt": question.prompt,
         "reason": question.reason,
     }
-    return Occasion(question.event, data, base)
+    return EventView(question.event, data, base)
 
 
 OTHERWISE = "otherwise"

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.approvals.rules import Grant
-from amplifier_hooks.guards.rules.occasion import Occasion
+from amplifier_hooks.guards.rules.matching import EventView
 from amplifier_hooks.guards.rules.rule import Match
 
 
 def covers(base: Path, match: dict[str, Any], **given: Any) -> bool:
-    occasion = Occasion("tool:pre", {"tool_name": "Bash", "tool_input": given}, base)
-    return Grant(Match(**match), base, "test").holds(occasion)
+    view = EventView("tool:pre", {"tool_name": "Bash", "tool_input": given}, base)
+    return Grant(Match(**match), base, "test").holds(view)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_the_command_of_an_mcp_tool_is_covered_with_its_arguments(
 ) -> None:
     """A harmless program is not, with arguments that are not."""
     data = {"tool_name": "mcp__shell__run", "tool_input": given}
-    occasion = Occasion("tool:pre", data, tmp_path)
+    view = EventView("tool:pre", data, tmp_path)
     match = Match(command="make test")
-    assert Grant(match, tmp_path, "test").holds(occasion) is covered
+    assert Grant(match, tmp_path, "test").holds(view) is covered
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,6 @@ def test_every_path_of_an_mcp_tool_has_to_be_covered(
     tmp_path: Path, given: dict[str, Any], covered: bool
 ) -> None:
     """Wherever the server is told of it."""
-    occasion = Occasion("tool:pre", {"tool_name": "mcp__fs__x", "tool_input": given}, tmp_path)
-    assert Grant(Match(path="/notes/**"), tmp_path, "test").holds(occasion) is False
-    assert Grant(Match(path="notes/**"), tmp_path, "test").holds(occasion) is covered
+    view = EventView("tool:pre", {"tool_name": "mcp__fs__x", "tool_input": given}, tmp_path)
+    assert Grant(Match(path="/notes/**"), tmp_path, "test").holds(view) is False
+    assert Grant(Match(path="notes/**"), tmp_path, "test").holds(view) is covered

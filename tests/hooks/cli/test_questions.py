@@ -14,9 +14,8 @@ import pytest
 
 import amplifier_hooks
 from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
-from amplifier_hooks.guards.backup import locate_store
-from amplifier_hooks.guards.backup.store import save
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.guards.backup import locate_store, save
+from amplifier_hooks.guards.mcp.definitions import KnownTools
 from tests.hooks.cli.commands.approvals.asked import put
 from tests.hooks.cli.program import PROGRAM
 

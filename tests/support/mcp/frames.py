@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from amplifier_hooks.guards.mcp.names import CALL, ELICIT, GET, READ, SAMPLE
+from amplifier_hooks.guards.mcp.protocol import CALL, ELICIT, GET, READ, SAMPLE
 
 Message = dict[str, Any]
 Draw = Callable[[Any], Any]

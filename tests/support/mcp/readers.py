@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_hooks.guards.mcp.names import CALL, ELICIT, GET, READ, SAMPLE
+from amplifier_hooks.guards.mcp.protocol import CALL, ELICIT, GET, READ, SAMPLE
 
 Call = tuple[str, str]
 """The method, and what it is about, as JSON with sorted keys."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from amplifier_core.utils import cancel_and_wait
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.definitions import KnownTools
 from amplifier_hooks.guards.mcp.frames import Frame
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
 from amplifier_hooks.mcp.gateway.channel import ChannelError
 from amplifier_hooks.mcp.gateway.judging import Judge
 from amplifier_hooks.mcp.gateway.relay import Relay

@@ -111,7 +111,7 @@ def _read_rules(
 def _collect_rules(
     files: Mapping[str, bytes], old: Mapping[str, Any], entry: ModuleEntry, material: Material
 ) -> Rules:
-    from amplifier_hooks.guards.rules.config import Config, list_files, read_file
+    from amplifier_hooks.guards.rules.loading import Config, list_files, read_file
 
     config = Config.model_validate(entry.config)
     given = [config.file] if isinstance(config.file, str) else config.file

@@ -25,7 +25,7 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("amplifier_hooks.guards.bash:RULES",),
     ),
     "hooks-redaction": (
-        "amplifier_hooks.guards.redaction.config",
+        "amplifier_hooks.guards.redaction",
         ("amplifier_hooks.guards.policy.secrets:SHAPES",),
     ),
     "hooks-injection-guard": (
@@ -35,10 +35,10 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
             "amplifier_hooks.guards.injection_guard.languages.table:LANGUAGES",
         ),
     ),
-    "hooks-cost-control": ("amplifier_hooks.guards.cost_control.config", ()),
+    "hooks-cost-control": ("amplifier_hooks.guards.cost_control", ()),
     "hooks-rate-limit": ("amplifier_hooks.guards.rate_limit", ()),
     "hooks-rules": (
-        "amplifier_hooks.guards.rules.config",
+        "amplifier_hooks.guards.rules.loading",
         ("amplifier_hooks.guards.rules.rule:ANSWER_FIELDS",),
     ),
     "hooks-shell": ("amplifier_hooks.coding_agents.shell_hooks.config", ()),

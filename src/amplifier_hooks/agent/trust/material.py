@@ -29,7 +29,7 @@ from amplifier_hooks.machine.snapshot import Snapshot, digest_files, lies_in, no
 from amplifier_hooks.machine.user import find_config_home
 
 _FILES = {
-    "hooks-rules": "amplifier_hooks.guards.rules.config",
+    "hooks-rules": "amplifier_hooks.guards.rules.loading",
     "hooks-shell": "amplifier_hooks.coding_agents.shell_hooks.module",
     "tool-mcp": "amplifier_hooks.agent.tools.mcp.launch",
 }

@@ -12,7 +12,7 @@ from amplifier_hooks.guards.injection_guard.finding import Finding
 from amplifier_hooks.guards.injection_guard.scanner import Scanner
 from amplifier_hooks.guards.injection_guard.texts import Texts
 from amplifier_hooks.guards.injection_guard.wording import describe, quote, word_note
-from amplifier_hooks.guards.mcp.names import ELICIT, SAMPLE
+from amplifier_hooks.guards.mcp.protocol import ELICIT, SAMPLE
 from amplifier_hooks.modules.guarding import Reply
 from amplifier_hooks.modules.tool_table import fits_glob
 

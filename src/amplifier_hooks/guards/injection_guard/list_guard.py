@@ -21,7 +21,7 @@ from amplifier_hooks.guards.injection_guard.scanner import Scanner
 from amplifier_hooks.guards.injection_guard.shadowing import Shadowing, list_names
 from amplifier_hooks.guards.injection_guard.texts import Texts
 from amplifier_hooks.guards.injection_guard.wording import describe, quote
-from amplifier_hooks.guards.mcp.names import name_method, name_tool
+from amplifier_hooks.guards.mcp.protocol import name_method, name_tool
 from amplifier_hooks.modules.guarding import Reply
 
 _TOOLS = "tools/list"

@@ -11,7 +11,7 @@ from amplifier_hooks.guards.injection_guard.config import NAME, Config
 from amplifier_hooks.guards.injection_guard.guard import CallGuard
 from amplifier_hooks.guards.injection_guard.list_guard import ListGuard
 from amplifier_hooks.guards.injection_guard.scanner import Scanner
-from amplifier_hooks.guards.mcp.listing import LIST
+from amplifier_hooks.guards.mcp.protocol import LIST
 from amplifier_hooks.guards.policy.patterns import PatternError
 from amplifier_hooks.modules.guarding import register_guards
 from amplifier_hooks.modules.options import parse_config

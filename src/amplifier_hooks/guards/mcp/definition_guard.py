@@ -12,12 +12,12 @@ from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.guards.mcp.definitions import (
     Definition,
+    KnownTools,
     describe_change,
     describe_definition,
     digest_definition,
 )
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
-from amplifier_hooks.guards.mcp.names import fold_name, name_tool
+from amplifier_hooks.guards.mcp.protocol import fold_name, name_tool
 from amplifier_hooks.modules.subscription import is_own_event
 
 NewTools = Literal["allow", "ask"]

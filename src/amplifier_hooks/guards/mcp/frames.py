@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_hooks.guards.mcp.names import METHODS, fold_name
+from amplifier_hooks.guards.mcp.protocol import METHODS, fold_name
 
 LARGEST = 64 * 1024 * 1024
 """Bytes in one message."""

@@ -1,24 +1,316 @@
-"""Turns events into spans, span events and metrics."""
+"""Events turned into spans, span events and metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core import events
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.otel.config import Config
-from amplifier_hooks.guards.otel.genai_names import PREFIX, Attribute, normalize_provider
-from amplifier_hooks.guards.otel.hook_metrics import record_hooks
+from amplifier_hooks.guards.otel.genai_names import PREFIX, Attribute, Operation, normalize_provider
 from amplifier_hooks.guards.otel.pipeline import Pipeline
-from amplifier_hooks.guards.otel.reply import count_tokens, describe_reply, is_number
-from amplifier_hooks.guards.otel.span_tree import SessionSpans, SpanTree
+from amplifier_hooks.machine.http import check_url
 from amplifier_hooks.machine.json_text import encode_json
 from amplifier_hooks.machine.text import to_one_line
 from amplifier_hooks.modules.subscription import get_session_id
 
+NAME = "hooks-otel"
+
+
+class Config(BaseModel):
+    """The options of hooks-otel."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endpoint: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
+    service_name: str = Field("amplifier", min_length=1)
+    agent_name: str = Field("amplifier", min_length=1)
+    capture_content: bool = False
+    max_content_length: int = Field(8192, ge=100)
+    timeout: float = Field(5.0, gt=0, le=60)
+    interval: float = Field(5.0, gt=0, le=3600)
+
+    @field_validator("endpoint")
+    @classmethod
+    def _check_endpoint(cls, value: str | None) -> str | None:
+        return None if value is None else check_url(value)
+
+
 Data = dict[str, Any]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a reply's value can be a figure; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _read_count(usage: Any, *keys: str) -> int | None:
+    if not isinstance(usage, dict):
+        return None
+    found = next((usage[key] for key in keys if is_number(usage.get(key))), None)
+    return None if found is None else max(int(found), 0)
+
+
+def count_tokens(usage: Any) -> dict[str, int]:
+    """The token counts that a reply's usage has, by kind."""
+    counts = {
+        "input": _read_count(usage, "input_tokens"),
+        "output": _read_count(usage, "output_tokens"),
+    }
+    return {kind: count for kind, count in counts.items() if count is not None}
+
+
+def describe_reply(response: Data, usage: Any) -> Data:
+    """What a reply's span says about it."""
+    counts = {
+        Attribute.INPUT_TOKENS: _read_count(usage, "input_tokens"),
+        Attribute.OUTPUT_TOKENS: _read_count(usage, "output_tokens"),
+        Attribute.CACHE_READ_TOKENS: _read_count(usage, "cache_read_tokens"),
+        Attribute.CACHE_CREATION_TOKENS: _read_count(usage, "cache_write_tokens"),
+    }
+    told: Data = {name: count for name, count in counts.items() if count is not None}
+    if model := response.get("model"):
+        told[Attribute.RESPONSE_MODEL] = to_one_line(model, 100)
+    if reason := response.get("finish_reason"):
+        told[Attribute.FINISH_REASONS] = [to_one_line(reason, 100)]
+    return told
+
+
+MOST_HOOKS = 500
+
+
+def record_hooks(pipeline: Pipeline, stats: Any) -> None:
+    """Add what each hook did in a session; what is no figure is left out."""
+    for name, figures in list(_list_hooks(stats))[:MOST_HOOKS]:
+        hook = {Attribute.HOOK: to_one_line(name, 100)}
+        for action, count in _list_numbers(figures.get("answers")):
+            pipeline.hook_calls.add(count, {**hook, Attribute.HOOK_ACTION: action})
+        for action, count in _list_numbers(figures.get("shadowed")):
+            pipeline.hook_shadowed.add(count, {**hook, Attribute.HOOK_ACTION: action})
+        for key, counter in (
+            ("failures", pipeline.hook_failures),
+            ("timeouts", pipeline.hook_timeouts),
+        ):
+            if is_number(figures.get(key)) and figures[key] > 0:
+                counter.add(figures[key], hook)
+        for quantile in ("p50", "p95", "p99"):
+            spent: Any = figures.get(f"{quantile}_ms")
+            if is_number(spent) and spent >= 0:
+                attributes = {**hook, Attribute.HOOK_QUANTILE: quantile}
+                pipeline.hook_duration.record(spent / 1000, attributes)
+
+
+def _list_hooks(stats: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    hooks = stats.get("hooks") if isinstance(stats, Mapping) else None
+    for name, figures in hooks.items() if isinstance(hooks, Mapping) else ():
+        if isinstance(figures, Mapping):
+            yield name, figures
+
+
+def _list_numbers(counts: Any) -> Iterator[tuple[str, Any]]:
+    for action, count in counts.items() if isinstance(counts, Mapping) else ():
+        if is_number(count) and count > 0:
+            yield to_one_line(action, 60), count
+
+
+Attributes = dict[str, Any]
+
+
+@dataclass(slots=True)
+class OpenSpan:
+    """A span that has begun, by whom, and what its metric will say about it."""
+
+    span: Any
+    attributes: Attributes
+    started: float = field(default_factory=time.monotonic)
+    task: Any = None
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+
+@dataclass(slots=True)
+class SessionSpans:
+    """The open spans of one session. A sub-agent has no session span: it hangs below its caller."""
+
+    session_id: str
+    agent: str
+    session: Any = None
+    above: Any = None
+    turn: Any = None
+    chat: OpenSpan | None = None
+    tools: dict[str, OpenSpan] = field(default_factory=dict)
+
+    def find_tool_of_task(self) -> OpenSpan | None:
+        """The tool call that this task is in; parallel calls run in tasks of their own."""
+        task = asyncio.current_task()
+        own = [tool for tool in self.tools.values() if tool.task is task]
+        return own[-1] if own else next(reversed(self.tools.values()), None)
+
+    def find_innermost(self) -> Any:
+        """The span that a happening belongs to."""
+        tool = self.find_tool_of_task()
+        inner = tool or self.chat
+        return inner.span if inner else self.turn or self.session or self.above
+
+
+class SpanTree:
+    """Opens and closes spans; a missing or repeated event never leaves one open for good."""
+
+    def __init__(self, pipeline: Pipeline, agent: str) -> None:
+        self._pipeline = pipeline
+        self._agent = agent
+        self._sessions: dict[str, SessionSpans] = {}
+        self._agents: dict[str, str] = {}
+
+    def name_agent(self, session_id: str, agent: str) -> None:
+        """What the sub-agent of a session to come is called."""
+        if len(self._agents) > 1000:
+            self._agents.clear()
+        self._agents[session_id] = agent
+
+    def get_session(self, session_id: str, parent_id: str | None = None) -> SessionSpans:
+        """The spans of a session, begun at the first event that mentions it."""
+        known = self._sessions.get(session_id)
+        if known is not None:
+            return known
+        parent = self._sessions.get(parent_id) if parent_id else None
+        spans = (
+            self._make_root(session_id) if parent is None else self._make_child(session_id, parent)
+        )
+        self._sessions[session_id] = spans
+        return spans
+
+    def _make_root(self, session_id: str) -> SessionSpans:
+        workflow = f"{self._agent} session"
+        span = self._start_span(
+            f"{Operation.INVOKE_WORKFLOW} {workflow}",
+            None,
+            {
+                Attribute.OPERATION: Operation.INVOKE_WORKFLOW,
+                Attribute.WORKFLOW: workflow,
+                Attribute.CONVERSATION: session_id,
+            },
+        )
+        return SessionSpans(session_id, self._agent, session=span)
+
+    def _make_child(self, session_id: str, parent: SessionSpans) -> SessionSpans:
+        agent = self._agents.pop(session_id, None) or self._agents.get(parent.session_id)
+        return SessionSpans(session_id, agent or "sub-agent", above=parent.find_innermost())
+
+    def _start_span(
+        self, name: str, parent: Any, attributes: Attributes, kind: str = "INTERNAL"
+    ) -> Any:
+        api = self._pipeline.api
+        context = api.set_span_in_context(parent) if parent is not None else None
+        return self._pipeline.tracer.start_span(
+            name, context=context, kind=api.SpanKind[kind], attributes=attributes
+        )
+
+    def open_turn(self, spans: SessionSpans) -> Any:
+        """A turn is one invocation of the agent."""
+        self.close_turn(spans, None)
+        spans.turn = self._start_span(
+            f"{Operation.INVOKE_AGENT} {spans.agent}",
+            spans.session or spans.above,
+            {
+                Attribute.OPERATION: Operation.INVOKE_AGENT,
+                Attribute.AGENT: spans.agent,
+                Attribute.CONVERSATION: spans.session_id,
+            },
+        )
+        return spans.turn
+
+    def open_chat(self, spans: SessionSpans, provider: str, model: str) -> OpenSpan:
+        self.close_chat(spans, "superseded")
+        metric = {
+            Attribute.OPERATION: Operation.CHAT,
+            Attribute.PROVIDER: provider,
+            Attribute.REQUEST_MODEL: model,
+        }
+        span = self._start_span(
+            f"{Operation.CHAT} {model}",
+            self._ensure_turn(spans),
+            {**metric, Attribute.CONVERSATION: spans.session_id},
+            "CLIENT",
+        )
+        spans.chat = OpenSpan(span, metric)
+        return spans.chat
+
+    def open_tool(self, spans: SessionSpans, tool: str, call_id: str) -> OpenSpan:
+        self.close_tool(spans, call_id, "superseded")
+        metric = {Attribute.TOOL: tool}
+        span = self._start_span(
+            f"{Operation.EXECUTE_TOOL} {tool}",
+            self._ensure_turn(spans),
+            {
+                **metric,
+                Attribute.OPERATION: Operation.EXECUTE_TOOL,
+                Attribute.TOOL_CALL: call_id,
+                Attribute.TOOL_TYPE: "function",
+                Attribute.CONVERSATION: spans.session_id,
+            },
+        )
+        opened = OpenSpan(span, metric, task=asyncio.current_task())
+        spans.tools[call_id] = opened
+        return opened
+
+    def _ensure_turn(self, spans: SessionSpans) -> Any:
+        """A loop that never says when a turn begins has one all the same."""
+        return spans.turn or self.open_turn(spans)
+
+    def close_chat(self, spans: SessionSpans, error: str | None) -> None:
+        chat, spans.chat = spans.chat, None
+        if chat is not None:
+            self._end_span(chat.span, error)
+            self._pipeline.chat_duration.record(chat.seconds, _add_error(chat.attributes, error))
+
+    def close_tool(self, spans: SessionSpans, call_id: str, error: str | None) -> None:
+        tool = spans.tools.pop(call_id, None)
+        if tool is not None:
+            self._end_span(tool.span, error)
+            self._pipeline.tool_duration.record(tool.seconds, _add_error(tool.attributes, error))
+
+    def close_turn(self, spans: SessionSpans, error: str | None) -> None:
+        """With everything that is still open below it."""
+        self.close_chat(spans, "abandoned")
+        for call_id in list(spans.tools):
+            self.close_tool(spans, call_id, "abandoned")
+        turn, spans.turn = spans.turn, None
+        if turn is not None:
+            self._end_span(turn, error)
+
+    def close_session(self, session_id: str, error: str | None = None) -> None:
+        spans = self._sessions.pop(session_id, None)
+        if spans is not None:
+            self.close_turn(spans, None)
+            if spans.session is not None:
+                self._end_span(spans.session, error)
+
+    def close(self) -> None:
+        """End what is left, the youngest sessions first."""
+        for session_id in reversed(list(self._sessions)):
+            self.close_session(session_id)
+
+    def _end_span(self, span: Any, error: str | None) -> None:
+        if error is not None:
+            span.set_attribute(Attribute.ERROR_TYPE, error)
+            span.set_status(self._pipeline.api.StatusCode.ERROR)
+        span.end()
+
+
+def _add_error(attributes: Attributes, error: str | None) -> Attributes:
+    return attributes if error is None else {**attributes, Attribute.ERROR_TYPE: error}
+
+
 Step = Callable[[Data], None]
 
 

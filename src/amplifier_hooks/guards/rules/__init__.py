@@ -7,7 +7,6 @@ Configure   rules, file, dry_run, on_error, unclear, path_keys, command_keys, pr
 
 from __future__ import annotations
 
-from amplifier_hooks.guards.rules.config import NAME, Config, read_file
-from amplifier_hooks.guards.rules.module import mount
+from amplifier_hooks.guards.rules.loading import NAME, Config, mount, read_file
 
 __all__ = ["NAME", "Config", "mount", "read_file"]

@@ -11,7 +11,8 @@ from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle, Place
 from amplifier_hooks.approvals.rules import ApprovalRule, RulesApproval
 from amplifier_hooks.approvals.rules import load_rule as load_approval_rule
-from amplifier_hooks.guards.rules.config import (
+from amplifier_hooks.guards.rules.engine import load_rule
+from amplifier_hooks.guards.rules.loading import (
     NAME,
     Config,
     list_files,
@@ -20,7 +21,6 @@ from amplifier_hooks.guards.rules.config import (
 )
 from amplifier_hooks.guards.rules.rule import Rule
 from amplifier_hooks.guards.rules.rule_lines import find_rule_lines
-from amplifier_hooks.guards.rules.ruleset import load_rule
 from amplifier_hooks.insight.rule_checks.written_rule import (
     AnsweringRule,
     AnsweringRules,

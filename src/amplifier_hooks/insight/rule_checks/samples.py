@@ -11,7 +11,7 @@ from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.validation.samples import sample_payload
 from amplifier_hooks.guards.bash import CommandPattern
-from amplifier_hooks.guards.rules.occasion import Occasion
+from amplifier_hooks.guards.rules.matching import EventView
 from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
 from amplifier_hooks.insight.rule_checks.globs import covers_name
 from amplifier_hooks.insight.rule_checks.written_rule import (
@@ -69,19 +69,19 @@ def matches_hook_rule(rule: HookRule, group: HookRules, sample: Sample) -> bool:
     """Whether the rule, as the engine has it, applies to an event."""
     tool = str(sample.data.get("tool_name") or "")
     listens = rule.loaded.listens_to(canonical(sample.event), tool)
-    return listens and applies(rule, make_occasion(sample, group))
+    return listens and applies(rule, make_view(sample, group))
 
 
-def make_occasion(sample: Sample, group: HookRules) -> Occasion:
+def make_view(sample: Sample, group: HookRules) -> EventView:
     """The event as the rules of an entry see it."""
     event = canonical(sample.event)
-    return Occasion(event, sample.data, group.base, group.path_keys, group.command_keys)
+    return EventView(event, sample.data, group.base, group.path_keys, group.command_keys)
 
 
-def applies(rule: HookRule, occasion: Occasion) -> bool:
+def applies(rule: HookRule, view: EventView) -> bool:
     """Whether a rule that listens applies; one that has no answer does not."""
     try:
-        return rule.loaded.applies_to(occasion)
+        return rule.loaded.applies_to(view)
     except Exception:  # noqa: BLE001  no answer of the rule itself, whatever the reason
         return False
 

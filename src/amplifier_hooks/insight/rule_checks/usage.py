@@ -10,7 +10,7 @@ from typing import Any
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.events import canonical
 from amplifier_hooks.insight.rule_checks.finding import Finding
-from amplifier_hooks.insight.rule_checks.samples import Sample, applies, make_occasion
+from amplifier_hooks.insight.rule_checks.samples import Sample, applies, make_view
 from amplifier_hooks.insight.rule_checks.written_rule import (
     AnsweringRule,
     HookRule,
@@ -105,7 +105,7 @@ class _HookCount:
         for data in _list_versions(item):
             tool = str(data.get("tool_name") or "")
             listening = self._find_listening(event, tool)
-            occasion = make_occasion(Sample(event, data), self._group)
+            occasion = make_view(Sample(event, data), self._group)
             for rule, use in listening:
                 if rule.name not in counted and applies(rule, occasion):
                     use.matched, use.last = use.matched + 1, item.time

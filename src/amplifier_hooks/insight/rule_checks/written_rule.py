@@ -10,8 +10,8 @@ from amplifier_hooks.agent.bundles import Place
 from amplifier_hooks.approvals.rules import ApprovalRule
 from amplifier_hooks.approvals.rules import LoadedRule as LoadedApprovalRule
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
+from amplifier_hooks.guards.rules.engine import LoadedRule
 from amplifier_hooks.guards.rules.rule import Rule
-from amplifier_hooks.guards.rules.ruleset import LoadedRule
 from amplifier_hooks.text.short_ids import shorten_id
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_core.events import TOOL_PRE
 from amplifier_hooks.approvals.rules import ApprovalRule, load_rule
-from amplifier_hooks.guards.rules.condition import Condition, ConditionError
+from amplifier_hooks.guards.rules.matching import Condition, ConditionError
 from amplifier_hooks.insight.rule_suggestions.evidence import Question, ask
 from amplifier_hooks.insight.rule_suggestions.risks import OWNER
 from amplifier_hooks.modules.options import parse_config

@@ -16,7 +16,7 @@ from amplifier_hooks.external.conversation import EventContext
 from amplifier_hooks.external.verdicts import Called
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.frames import Frame, answer, refuse, write_frame
-from amplifier_hooks.guards.mcp.names import CALL, ELICIT
+from amplifier_hooks.guards.mcp.protocol import CALL, ELICIT
 from amplifier_hooks.guards.mcp.results import TOOL, WHOLE, Form, Wire, add_texts, make_error
 from amplifier_hooks.mcp.gateway.methods import Method
 from amplifier_hooks.mcp.gateway.pending import Pending

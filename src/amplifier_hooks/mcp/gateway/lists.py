@@ -8,7 +8,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.frames import INTERNAL_ERROR, Frame, answer, refuse
-from amplifier_hooks.guards.mcp.listing import LIST, ListData
+from amplifier_hooks.guards.mcp.protocol import LIST, ListData
 from amplifier_hooks.mcp.gateway.pending import Pending
 from amplifier_hooks.mcp.gateway.rounds import carries_questions, refuse_questions
 

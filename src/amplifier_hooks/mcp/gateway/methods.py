@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amplifier_hooks.guards.mcp.frames import INVALID_REQUEST, FrameError, check_spelling
-from amplifier_hooks.guards.mcp.names import (
+from amplifier_hooks.guards.mcp.protocol import (
     CALL,
     ELICIT,
     GET,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
-from amplifier_hooks.guards.mcp.names import identify_address
+from amplifier_hooks.guards.mcp.protocol import identify_address
 
 _RUNNERS = frozenset({"bunx", "node", "npx", "pipx", "python", "python3", "uv", "uvx"})
 _VERBS = frozenset({"run", "exec", "tool", "x"})

@@ -17,7 +17,7 @@ from amplifier_hooks.guards.mcp.frames import (
     refuse,
     write_frame,
 )
-from amplifier_hooks.guards.mcp.lookalikes import drop_lookalikes
+from amplifier_hooks.guards.mcp.results import drop_lookalikes
 from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError, ChannelNote
 from amplifier_hooks.mcp.gateway.judging import Judge, build_forwarded, write_refusal
 from amplifier_hooks.mcp.gateway.lists import LISTS, Lists

@@ -21,7 +21,7 @@ from amplifier_hooks.guards.mcp.frames import (
     refuse,
     write_frame,
 )
-from amplifier_hooks.guards.mcp.names import ELICIT
+from amplifier_hooks.guards.mcp.protocol import ELICIT
 from amplifier_hooks.guards.mcp.results import make_error
 from amplifier_hooks.mcp.gateway.judging import Judge
 from amplifier_hooks.mcp.gateway.methods import FROM_SERVER, Method

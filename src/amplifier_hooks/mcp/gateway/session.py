@@ -23,7 +23,7 @@ from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
 from amplifier_hooks.coding_agents.sessions.plan import GuestPlan, adapt_to_program, load_adapted
 from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.session import ExternalSession
-from amplifier_hooks.guards.mcp.walls import build_walls
+from amplifier_hooks.guards.mcp.path_guard import register_path_guard
 from amplifier_hooks.machine.snapshot import normalize
 
 _RELOAD_EVERY = 2.0
@@ -123,5 +123,5 @@ async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySess
     )
     external = await ExternalSession.attach(session, "mcp")
     deny_personal_acts(session.coordinator, plan.folder, guarded)
-    build_walls(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
+    register_path_guard(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
     return GatewaySession(external, session)

@@ -13,7 +13,7 @@ from amplifier_core.events.names import find_meant
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_mode
 from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks, HookRow
 from amplifier_hooks.agent.trust.material import Material
-from amplifier_hooks.guards.rules.config import NAME, Config, read_rules
+from amplifier_hooks.guards.rules.loading import NAME, Config, read_rules
 from amplifier_hooks.guards.rules.rule import Match, Rule, as_list
 from amplifier_hooks.mcp.server.current_bundle import CurrentBundle, Kind
 from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result

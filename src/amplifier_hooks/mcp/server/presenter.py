@@ -19,8 +19,7 @@ from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.guards.policy.patterns import PatternError
 from amplifier_hooks.guards.policy.secrets import Redactor
 from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
-from amplifier_hooks.guards.redaction.config import NAME, Config
-from amplifier_hooks.guards.redaction.module import collect_shapes
+from amplifier_hooks.guards.redaction import NAME, Config, collect_shapes
 from amplifier_hooks.machine.text import strip_controls
 from amplifier_hooks.mcp.server.tool import Refused
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.guards.backup import Backup, locate_store
-from amplifier_hooks.guards.backup.store import save
+from amplifier_hooks.guards.backup import Backup, locate_store, save
 from tests.hooks.cli.program import Outcome, invoke
 
 

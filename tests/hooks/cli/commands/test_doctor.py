@@ -19,7 +19,7 @@ from amplifier_hooks.cli.commands.doctor import EXTRAS, examine
 from amplifier_hooks.cli.commands.finding import Finding
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.guards.mcp.definitions import KnownTools
 from amplifier_hooks.modules.installation import name_install_command
 from amplifier_hooks.sandbox import protection
 from tests.hooks.cli.conftest import Project

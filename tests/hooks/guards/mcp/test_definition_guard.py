@@ -8,7 +8,7 @@ from amplifier_core.message_models import ToolCall
 from amplifier_core.testing import MockTool, ScriptedApproval, TestCoordinator
 from amplifier_core.tool_call import call_tool
 from amplifier_hooks.guards.mcp.definition_guard import FIRST_SEEN, UNSEEN, DefinitionGuard
-from amplifier_hooks.guards.mcp.known_tools import KnownTools, KnownToolsError
+from amplifier_hooks.guards.mcp.definitions import KnownTools, KnownToolsError
 
 SERVER = ["uvx", "mcp-server-time"]
 NAME = "mcp__time__now"

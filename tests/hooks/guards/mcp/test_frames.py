@@ -17,7 +17,7 @@ from amplifier_hooks.guards.mcp.frames import (
     refuse,
     write_frame,
 )
-from amplifier_hooks.guards.mcp.names import METHODS
+from amplifier_hooks.guards.mcp.protocol import METHODS
 
 
 def test_a_message_is_kept_as_it_was_sent() -> None:

@@ -6,13 +6,180 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.rules.engine import Engine, combine, make_occasion_factory
+from amplifier_hooks.guards.rules.engine import (
+    Engine,
+    RuleSet,
+    combine,
+    load_rule,
+    make_view_factory,
+    merge_data,
+)
 from amplifier_hooks.guards.rules.rule import Rule
-from amplifier_hooks.guards.rules.ruleset import RuleSet, load_rule
 from tests.hooks.guards.rules.asking import DENY, answer
 from tests.support.harness import Harness
+
+ALL_FIELDS = """
+- name: ask
+  tool: Ask
+  action: ask_user
+  reason: because
+  approval_prompt: "Run {tool_name} on {tool_input.target}?"
+  approval_options: [Allow, Deny, Allow always]
+  approval_timeout: 12.5
+  approval_default: allow
+  suppress_output: true
+  user_message: "{rule} asks"
+  user_message_level: warning
+- name: inject
+  tool: Inject
+  action: inject_context
+  context_injection: "Mind {event}"
+  context_injection_role: user
+  ephemeral: true
+  append_to_last_tool_result: true
+- name: change
+  tool: Change
+  action: modify
+  reason: shorter
+  data: {tool_input: {timeout: 30, note: "for {tool_name}"}}
+- name: refuse
+  tool: Refuse
+  action: deny
+  reason: "{tool_input.missing} and {tool_input} and {__class__} and {tool_name.__class__}"
+- name: tell
+  tool: Tell
+  action: continue
+  user_message: told
+  user_message_level: error
+"""
+
+
+async def test_every_action_carries_all_its_fields(tmp_path: Path) -> None:
+    """Any of the five actions with all their HookResult fields, templated."""
+    asked = await answer(tmp_path, ALL_FIELDS, "Ask", {"target": "x"})
+    assert asked.action == "ask_user"
+    assert asked.approval_prompt == "Run Ask on x?"
+    assert asked.approval_options == ["Allow", "Deny", "Allow always"]
+    assert (asked.approval_timeout, asked.approval_default) == (12.5, "allow")
+    assert (asked.reason, asked.suppress_output) == ("because", True)
+    assert (asked.user_message, asked.user_message_level) == ("ask asks", "warning")
+    injected = await answer(tmp_path, ALL_FIELDS, "Inject", {})
+    assert injected.action == "inject_context"
+    assert injected.context_injection == "Mind tool:pre"
+    assert injected.context_injection_role == "user"
+    assert injected.ephemeral
+    assert injected.append_to_last_tool_result
+    changed = await answer(tmp_path, ALL_FIELDS, "Change", {"timeout": 900, "keep": [1]})
+    assert changed.data is not None
+    assert changed.data["tool_input"] == {"timeout": 30, "keep": [1], "note": "for Change"}
+    told = await answer(tmp_path, ALL_FIELDS, "Tell", {})
+    assert told.action == "continue"
+
+
+async def test_templates_look_up_keys_and_never_attributes(tmp_path: Path) -> None:
+    """Templated with {tool_name} etc. safely."""
+    refused = await answer(tmp_path, ALL_FIELDS, "Refuse", {"a": "{tool_name}"})
+    assert refused.reason == (
+        "{tool_input.missing} and {'a': '{tool_name}'} and {__class__} and {tool_name.__class__}"
+    )
+    long = await answer(tmp_path, ALL_FIELDS, "Ask", {"target": "x" * 5000})
+    assert len(long.approval_prompt or "") < 1100
+
+
+VALUES = st.recursive(
+    st.integers() | st.text(max_size=3),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)
+
+DICTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
+
+
+@given(DICTS, DICTS)
+def test_changes_are_laid_over_the_data(data: dict[str, Any], changes: dict[str, Any]) -> None:
+    """Mappings are joined, everything else is replaced, and the original stays as it was."""
+    before = repr(data)
+    result = merge_data(data, changes)
+    assert repr(data) == before
+    assert merge_data(result, changes) == result
+    assert set(result) == set(data) | set(changes)
+
+
+async def test_an_exception_takes_a_rule_back(tmp_path: Path) -> None:
+    """`unless` is the exception; one that cannot be told to hold is none."""
+    rule: dict[str, Any] = {
+        "tool": "Bash",
+        "regex": "deploy",
+        "unless": {"command": "deploy staging"},
+        **DENY,
+    }
+    assert (
+        await answer(tmp_path, [rule], "Bash", {"command": "deploy staging"})
+    ).action == "continue"
+    assert (await answer(tmp_path, [rule], "Bash", {"command": "deploy prod"})).action == "deny"
+    assert (await answer(tmp_path, [rule], "Bash", {"command": "deploy $x"})).action == "deny"
+
+
+async def test_letter_case_is_no_way_around_a_rule_that_stops(tmp_path: Path) -> None:
+    """A rule about `Bash` that stops calls also stops those of `bash`; others are exact."""
+    stops = {"tool": "Bash", "regex": "deploy", **DENY}
+    changes = {"tool": "Bash", "action": "inject_context", "context_injection": "hm"}
+    for name in ("Bash", "bash", "BASH"):
+        assert (await answer(tmp_path, [stops], name, {"command": "deploy x"})).action == "deny"
+    assert (await answer(tmp_path, [changes], "bash", {"command": "x"})).action == "continue"
+
+
+TOOLS = st.sampled_from(["A", "B", "A*", "*", "mcp__*", "[AB]"])
+
+NAMES = st.sampled_from(["A", "B", "AB", "mcp__x", "", "Z"])
+
+
+@given(st.lists(TOOLS, max_size=8), st.lists(NAMES, max_size=12))
+def test_the_index_finds_what_a_plain_search_finds(globs: list[str], names: list[str]) -> None:
+    """Remembering which rules listen changes nothing but the time."""
+    rules = [
+        load_rule(Rule(name=str(number), tool=glob, action="continue"), Path("/"), "test")
+        for number, glob in enumerate(globs)
+    ]
+    index = RuleSet(rules)
+    for name in names:
+        expected = tuple(rule for rule in rules if rule.listens_to("tool:pre", name))
+        assert index.find_rules("tool:pre", name) == expected
+
+
+def test_many_tool_names_do_not_fill_the_memory() -> None:
+    """What the index remembers is bounded."""
+    index = RuleSet([])
+    for number in range(5_000):
+        index.find_rules("tool:pre", str(number))
+    assert len(index._remembered) <= 1_024
+
+
+def test_a_thousand_rules_are_not_looked_at_for_other_tools() -> None:
+    """Index by event and tool: a rule is asked once per tool whether it listens, then never again.
+
+    What that costs in microseconds, `benchmarks/bench_rules.py` measures.
+    """
+    asked: list[str] = []
+
+    class Counted:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def listens_to(self, event: str, tool: str) -> bool:
+            asked.append(self.name)
+            return tool == "Bash"
+
+    rules = RuleSet(Counted(str(n)) for n in range(1_000))  # type: ignore[misc]
+    assert rules.find_rules("tool:pre", "Read") == ()
+    assert len(asked) == 1_000
+    assert [rules.find_rules("tool:pre", "Read") for _ in range(100)] == [()] * 100
+    assert len(asked) == 1_000
+    assert len(rules.find_rules("tool:pre", "Bash")) == 1_000
 
 
 @pytest.mark.parametrize("policy", ["deny", "ask_user", "continue"])
@@ -166,7 +333,7 @@ async def test_only_a_rule_about_files_leaves_the_loop(
     rule = Rule.model_validate({"name": "env", **match, **DENY})
     engine = Engine(
         RuleSet([load_rule(rule, tmp_path, "test")]),
-        make_occasion_factory(tmp_path, ("path",), ("command",)),
+        make_view_factory(tmp_path, ("path",), ("command",)),
         on_error="deny",
         unclear="deny",
         dry_run=False,

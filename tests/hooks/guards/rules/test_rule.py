@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.guards.rules.answer import build_answer
-from amplifier_hooks.guards.rules.occasion import Occasion
+from amplifier_hooks.guards.rules.engine import build_answer
+from amplifier_hooks.guards.rules.matching import EventView
 from amplifier_hooks.guards.rules.rule import (
     CommandMatch,
     Rule,
@@ -75,7 +75,7 @@ def test_each_action_needs_its_own_field(action: str, needed: dict[str, Any]) ->
 def test_a_reason_is_asked_where_there_is_no_prompt() -> None:
     """A hook in Python needs no prompt either."""
     rule = Rule.model_validate({"name": "r", "action": "ask_user", "reason": "It costs money."})
-    answer = build_answer(rule, Occasion("tool:pre", {}, Path()))
+    answer = build_answer(rule, EventView("tool:pre", {}, Path()))
     assert (answer.approval_prompt, answer.reason) == ("It costs money.", "It costs money.")
 
 

@@ -24,8 +24,8 @@ from amplifier_hooks.agent.tools.mcp import config as mcp_config
 from amplifier_hooks.agent.tools.mcp.launch import identify_server
 from amplifier_hooks.agent.tools.mcp.tool import read_schema
 from amplifier_hooks.agent.trust.material import Material
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
-from amplifier_hooks.guards.mcp.names import name_tool
+from amplifier_hooks.guards.mcp.definitions import KnownTools
+from amplifier_hooks.guards.mcp.protocol import name_tool
 from amplifier_hooks.guards.policy.unread_tools import (
     OfferedTool,
     collect_readers,

@@ -7,8 +7,7 @@ from typing import Any
 
 from amplifier_core.message_models import ImageBlock
 from amplifier_core.models import ToolResult
-from amplifier_hooks.guards.mcp.bulk import hide_bulk
-from amplifier_hooks.guards.mcp.results import read_call
+from amplifier_hooks.guards.mcp.results import hide_bulk, read_call
 
 Wire = dict[str, Any]
 

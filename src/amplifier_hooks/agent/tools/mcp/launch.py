@@ -12,7 +12,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.agent.tools.mcp.config import Config, ServerConfig
-from amplifier_hooks.guards.mcp.names import identify_address
+from amplifier_hooks.guards.mcp.protocol import identify_address
 from amplifier_hooks.machine.programs import list_binding_words
 from amplifier_hooks.machine.snapshot import Snapshot, digest_files, normalize
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_core.interfaces import Host
 from amplifier_core.utils import describe_error
-from amplifier_hooks.guards.mcp.listing import LIST, ListData
+from amplifier_hooks.guards.mcp.protocol import LIST, ListData
 
 logger = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ from amplifier_hooks.agent.tools.mcp.stderr_tail import StderrTail
 from amplifier_hooks.agent.tools.mcp.transport import open_http, open_pipes
 from amplifier_hooks.agent.tools.roots import get_working_dir
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
-from amplifier_hooks.guards.mcp.walls import build_walls
+from amplifier_hooks.guards.mcp.path_guard import register_path_guard
 from amplifier_hooks.guards.policy.protected_places import get_places
 from amplifier_hooks.modules.extras import require
 from amplifier_hooks.modules.options import parse_known
@@ -63,7 +63,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
         await _check_secrets(coordinator, name, server)
     if options.servers:
         require("mcp", NAME, "mcp")
-        build_walls(coordinator, get_working_dir(coordinator), _list_guarded(coordinator))
+        register_path_guard(coordinator, get_working_dir(coordinator), _list_guarded(coordinator))
     family = find_family(coordinator)
     mounted = [_take(coordinator, family, name, one) for name, one in options.servers.items()]
     known: list[ServerTools] = coordinator.get_capability(CAPABILITY) or []

@@ -15,7 +15,7 @@ from amplifier_hooks.agent.tools.mcp.calls import Caller
 from amplifier_hooks.agent.tools.mcp.content import read_parts
 from amplifier_hooks.agent.tools.mcp.link import Link, LinkError, OnProgress, Wire
 from amplifier_hooks.agent.tools.mcp.listings import Withheld, judge_list
-from amplifier_hooks.guards.mcp.names import name_tool
+from amplifier_hooks.guards.mcp.protocol import name_tool
 
 
 class NothingInput(BaseModel):

@@ -25,7 +25,7 @@ from amplifier_hooks.agent.tools.mcp.offered_tools import (
 from amplifier_hooks.agent.tools.mcp.tool import McpTool
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.definitions import Definition, digest_definition
-from amplifier_hooks.guards.mcp.names import name_tool
+from amplifier_hooks.guards.mcp.protocol import name_tool
 from amplifier_hooks.machine.background import BackgroundTasks
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from amplifier_core.session import AmplifierSession
-from amplifier_hooks.guards.backup import NAME, Backup, list_backups, locate_store, restore
-from amplifier_hooks.guards.backup.store import CONTENT
+from amplifier_hooks.guards.backup import CONTENT, NAME, Backup, list_backups, locate_store, restore
 from amplifier_hooks.guards.policy.paths import resolve
 
 MOST_DIFF_LINES = 40

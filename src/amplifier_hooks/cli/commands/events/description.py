@@ -13,7 +13,7 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hin
 
 from amplifier_core.events import ALL_EVENTS, canonical, is_notification, payload_type, spellings
 from amplifier_core.events.event import EventData
-from amplifier_hooks.guards.mcp.listing import LIST
+from amplifier_hooks.guards.mcp.protocol import LIST
 
 COMMON_FIELDS = {
     "session_id": "the session in which it happened",

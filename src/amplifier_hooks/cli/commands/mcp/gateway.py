@@ -149,7 +149,7 @@ def _read_settings(
     url: str | None,
     command: tuple[str, ...],
 ) -> Settings:
-    from amplifier_hooks.guards.mcp.names import check_server_name, make_server_name
+    from amplifier_hooks.guards.mcp.protocol import check_server_name, make_server_name
     from amplifier_hooks.mcp.gateway.gateway import Settings
     from amplifier_hooks.mcp.gateway.naming import guess_name, identify_server
 

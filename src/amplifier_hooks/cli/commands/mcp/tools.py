@@ -10,7 +10,7 @@ from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON
 
 if TYPE_CHECKING:
-    from amplifier_hooks.guards.mcp.known_tools import KnownServer
+    from amplifier_hooks.guards.mcp.definitions import KnownServer
 
 EPILOG = """\b
 Examples:
@@ -39,7 +39,7 @@ def tools(ctx: click.Context) -> None:
 @AS_JSON
 def list_servers(as_json: bool = False) -> int:
     """List the servers that are known, with their tools."""
-    from amplifier_hooks.guards.mcp.known_tools import KnownTools
+    from amplifier_hooks.guards.mcp.definitions import KnownTools
 
     found = KnownTools().list_servers()
     if as_json:
@@ -81,8 +81,7 @@ def allow_tool(server: str, tool: str, digest: str | None) -> int:
     """Look at what SERVER says of TOOL now, and allow it."""
     from amplifier_hooks.cli.person import confirm, refuse_agents
     from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.guards.mcp.definitions import digest_definition
-    from amplifier_hooks.guards.mcp.known_tools import KnownTools
+    from amplifier_hooks.guards.mcp.definitions import KnownTools, digest_definition
     from amplifier_hooks.machine.user import get_user_name
 
     refuse_agents()
@@ -112,7 +111,7 @@ def forget_tools(server: str, names: tuple[str, ...], yes: bool) -> int:
     """Forget the TOOLs of SERVER, or all of them: they are new when they are seen next."""
     from amplifier_hooks.cli.person import confirm, refuse_agents
     from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.guards.mcp.known_tools import KnownTools
+    from amplifier_hooks.guards.mcp.definitions import KnownTools
 
     refuse_agents()
     known = _find(server)
@@ -126,7 +125,7 @@ def forget_tools(server: str, names: tuple[str, ...], yes: bool) -> int:
 
 def _find(wanted: str) -> KnownServer:
     from amplifier_core.utils.suggest import suggest
-    from amplifier_hooks.guards.mcp.known_tools import KnownTools
+    from amplifier_hooks.guards.mcp.definitions import KnownTools
 
     servers = KnownTools().list_servers()
     found = [one for one in servers if wanted in (one.name, one.id)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_hooks.guards.cost_control.price import compute_cost, find_price
+from amplifier_hooks.guards.cost_control import compute_cost, find_price
 from amplifier_hooks.insight.reports.figures.kept import Named
 
 _MOST_MODELS = 50

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard
 
-from amplifier_hooks.guards.mcp.names import make_server_name
+from amplifier_hooks.guards.mcp.protocol import make_server_name
 from amplifier_hooks.mcp.gateway.clients.program import find_python, is_our_python, is_our_script
 
 _MARK = "amplifier-mcp="

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from amplifier_hooks.guards.mcp.frames import Frame
-from amplifier_hooks.guards.mcp.names import CALL, GET, READ
+from amplifier_hooks.guards.mcp.protocol import CALL, GET, READ
 
 SESSION = "Mcp-Session-Id"
 VERSION = "MCP-Protocol-Version"

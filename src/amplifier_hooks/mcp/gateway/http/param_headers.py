@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from amplifier_hooks.guards.mcp.frames import Frame
-from amplifier_hooks.guards.mcp.names import CALL
+from amplifier_hooks.guards.mcp.protocol import CALL
 from amplifier_hooks.mcp.gateway.http.mirrored_headers import PARAM, encode_value
 
 _MARK = "x-mcp-header"

@@ -13,7 +13,7 @@ from amplifier_core.tool_call import call_tool
 from amplifier_hooks.agent.tools.mcp.link import LinkError
 from amplifier_hooks.agent.tools.mcp.server_tools import ServerTools
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.guards.mcp.definitions import KnownTools
 from tests.support.hooks import asks, modifies, says
 from tests.support.mcp_links import ADD, FakeServer
 from tests.support.waiting import wait_until

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.guards.mcp.definitions import digest_definition
-from amplifier_hooks.guards.mcp.known_tools import KnownTools
+from amplifier_hooks.guards.mcp.definitions import KnownTools, digest_definition
 from tests.hooks.cli.program import Outcome, invoke
 
 TIME = ["uvx", "mcp-server-time"]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from amplifier_hooks.guards.mcp.frames import Frame, FrameError, read_frames, write_frame
-from amplifier_hooks.guards.mcp.names import CALL
+from amplifier_hooks.guards.mcp.protocol import CALL
 from amplifier_hooks.mcp.gateway.channel import ChannelError
 from amplifier_hooks.mcp.gateway.http.mirrored_headers import HEADER_MISMATCH, read_version
 from amplifier_hooks.mcp.gateway.http.outgoing.conversation import INITIALIZE, Conversation
