@@ -11,9 +11,9 @@ from amplifier_audit.reader.report import EXIT_CODES
 from amplifier_core.errors import SessionDenied
 from amplifier_hooks import BundleError
 from amplifier_hooks.cli import exit_codes
+from amplifier_hooks.cli.commands.agent import Terminated
 from amplifier_hooks.cli.commands.plan import NoModel
-from amplifier_hooks.cli.commands.run_result import name_status
-from amplifier_hooks.cli.commands.sigterm import Terminated
+from amplifier_hooks.cli.commands.run import name_status
 
 DOCS = Path(__file__).parents[2] / "docs"
 CODES = {value for name, value in vars(exit_codes).items() if name.isupper() and name[0] != "_"}

@@ -31,7 +31,7 @@ PACKAGES = (
     "amplifier_hooks.cli.approval.terminal_approval",
     "amplifier_hooks.cli.approval.trust_question",
     "amplifier_hooks.cli.commands.agent",
-    "amplifier_hooks.cli.commands.approvals.desk",
+    "amplifier_hooks.cli.commands.approvals.view",
     "amplifier_hooks.cli.commands.audit.listing",
     "amplifier_hooks.cli.commands.chat",
     "amplifier_hooks.cli.commands.demo.session",

@@ -137,7 +137,7 @@ def test_a_run_for_people_says_it_in_one_line(project: Project) -> None:
 def call(script: str) -> subprocess.CompletedProcess[str]:
     """A script in a process of its own, with the module at hand."""
     head = "import os, signal, sys\nfrom amplifier_hooks.cli.early_signals import *\n"
-    head += "from amplifier_hooks.cli.commands.sigterm import heed_interrupts\n"
+    head += "from amplifier_hooks.cli.commands.agent import heed_interrupts\n"
     head += "def hit(number): os.kill(os.getpid(), number)\n"
     return subprocess.run(
         [sys.executable, "-c", head + script],

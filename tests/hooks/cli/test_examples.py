@@ -8,7 +8,7 @@ import shlex
 import click
 import pytest
 
-from amplifier_hooks.cli.examples import EXAMPLES, list_examples
+from amplifier_hooks.cli.lazy_group import EXAMPLES, list_examples
 from amplifier_hooks.cli.program import cli
 from tests.hooks.cli.command_tree import PATHS, find, walk
 

@@ -7,7 +7,7 @@ import re
 import click
 import pytest
 
-from amplifier_hooks.cli.help_context import adopt
+from amplifier_hooks.cli.lazy_group import adopt
 from tests.hooks.cli.command_tree import PATHS, find
 from tests.hooks.cli.program import run_at_terminal
 

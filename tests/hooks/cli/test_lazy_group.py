@@ -7,8 +7,7 @@ import sys
 import click
 import pytest
 
-from amplifier_hooks.cli.help_context import HelpContext
-from amplifier_hooks.cli.lazy_group import LazyGroup
+from amplifier_hooks.cli.lazy_group import HelpContext, LazyGroup
 
 
 class Group(LazyGroup):

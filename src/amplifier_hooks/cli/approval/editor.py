@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import shutil
@@ -10,10 +11,113 @@ import tempfile
 import termios
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any, Literal
 
+from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.utils import run_with_timeout
+from amplifier_hooks.approvals.editing import is_editable
 from amplifier_hooks.cli.terminal import Terminal
+
+LONGEST_LINE = 400
+"""Characters that can be edited in place; what is longer opens an editor."""
+
+_MAIN_TEXT = {"Bash": "command", "Write": "content"}
+
+
+class BadEdit(ValueError):
+    """An edited text that is no input."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditableInput:
+    """One text of the input under its key, or all of the input as JSON."""
+
+    given: Mapping[str, Any]
+    key: str | None
+    text: str
+    suffix: str
+
+    @classmethod
+    def of(cls, question: ApprovalQuestion) -> EditableInput | None:
+        """What can be edited of a question; None when nothing can."""
+        if not is_editable(question):
+            return None
+        given, key = question.tool_input, _MAIN_TEXT.get(question.tool_name or "")
+        if key is not None and isinstance(given.get(key), str):
+            name = given.get("file_path")
+            suffix = PurePath(name).suffix if isinstance(name, str) else ".sh"
+            return cls(given, key, given[key], suffix or ".txt")
+        try:
+            text = json.dumps(given, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return cls(given, None, text, ".json")
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it can be edited in place: a command of one line that shows as it is."""
+        short = len(self.text) <= LONGEST_LINE and self.text.isprintable()
+        return self.suffix == ".sh" and short
+
+    def apply(self, text: str) -> dict[str, Any]:
+        """The whole input with the edited text in it; BadEdit if it is none."""
+        if self.key is not None:
+            # Editors end a file with a newline, which nobody has typed.
+            added = text.endswith("\n") and not self.text.endswith("\n")
+            return {**self.given, self.key: text[:-1] if added else text}
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            raise BadEdit(f"That is not valid JSON ({error}). Press e to correct it.") from error
+        if not isinstance(value, dict):
+            kind = type(value).__name__
+            raise BadEdit(f"The input must be a JSON object, not a {kind}. Press e to correct it.")
+        return value
+
+
+Move = Literal["left", "right", "home", "end"]
+Removal = Literal["before", "after", "all before"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A text, and how many of its characters stand before the cursor."""
+
+    text: str
+    cursor: int
+
+    @classmethod
+    def holding(cls, text: str) -> TextField:
+        """A field with the cursor behind its text."""
+        return cls(text, len(text))
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """What stands before the cursor, under it, and behind it."""
+        at = self.cursor
+        return self.text[:at], self.text[at : at + 1], self.text[at + 1 :]
+
+    def insert(self, typed: str) -> TextField:
+        """Put in what was typed; a line stays one line, and holds what can be seen."""
+        clean = "".join(ch if ch.isprintable() else " " * (ch in "\r\n\t") for ch in typed)
+        text = self.text[: self.cursor] + clean + self.text[self.cursor :]
+        return TextField(text, self.cursor + len(clean))
+
+    def move(self, where: Move) -> TextField:
+        """Move the cursor; it stays within the text."""
+        ends = {"home": 0, "end": len(self.text)}
+        steps = {"left": self.cursor - 1, "right": self.cursor + 1}
+        wanted = {**ends, **steps}[where]
+        return replace(self, cursor=min(len(self.text), max(0, wanted)))
+
+    def remove(self, which: Removal) -> TextField:
+        """Take out a character beside the cursor, or all before it."""
+        start = {"before": max(0, self.cursor - 1), "after": self.cursor, "all before": 0}[which]
+        end = self.cursor + (which == "after")
+        return TextField(self.text[:start] + self.text[end:], start)
+
 
 USUAL = ("nano", "vi")
 GRACE_SECONDS = 2.0

@@ -29,7 +29,7 @@ from amplifier_hooks.cli.terminal import DEVICE, NoTerminal, Terminal, is_ascii_
 from amplifier_hooks.machine.user import get_user_name
 
 if TYPE_CHECKING:
-    from amplifier_hooks.cli.approval.question_state import QuestionState
+    from amplifier_hooks.cli.approval.question import QuestionState
 
 
 # A person who is typing when the question appears must not have answered it.
@@ -139,8 +139,7 @@ class TerminalApproval:
         self, terminal: Terminal, question: ApprovalQuestion, state: QuestionState
     ) -> QuestionState:
         """The question anew, about what the person made of its input in an editor."""
-        from amplifier_hooks.cli.approval.editable_input import BadEdit
-        from amplifier_hooks.cli.approval.editor import NoEditor, edit_text
+        from amplifier_hooks.cli.approval.editor import BadEdit, NoEditor, edit_text
 
         before = state.editable
         if before is None:
@@ -158,7 +157,7 @@ class TerminalApproval:
         return await asyncio.to_thread(_make_edited_state, question, self._base, state, edited)
 
     async def _show(self, terminal: Terminal, state: QuestionState, deadline: float) -> None:
-        from amplifier_hooks.cli.approval.question_view import get_content_width
+        from amplifier_hooks.cli.approval.question_application import get_content_width
 
         # Laying out a megabyte takes a moment; the loop goes on meanwhile.
         columns, _ = os.get_terminal_size(terminal.writing.fileno())
@@ -207,10 +206,9 @@ def _make_state(question: ApprovalQuestion, base: Path, commentable: bool) -> Qu
     import prompt_toolkit.application  # takes half a second the first time
     import prompt_toolkit.output.vt100  # noqa: F401
 
-    from amplifier_hooks.cli.approval.editable_input import EditableInput
+    from amplifier_hooks.cli.approval.editor import EditableInput
     from amplifier_hooks.cli.approval.preview import make_preview
-    from amplifier_hooks.cli.approval.question_content import QuestionContent
-    from amplifier_hooks.cli.approval.question_state import QuestionState
+    from amplifier_hooks.cli.approval.question import QuestionContent, QuestionState
 
     tool = question.tool_name
     preview = make_preview(tool, question.tool_input, base) if tool else None
@@ -225,7 +223,7 @@ def _make_edited_state(
 ) -> QuestionState:
     """The question about an edited input: nothing of it has been read, or can be remembered."""
     from amplifier_hooks.approvals.editing import list_once
-    from amplifier_hooks.cli.approval.question_words import QuestionWords
+    from amplifier_hooks.cli.approval.question import QuestionWords
 
     prompt = QuestionWords.of(question).prompt  # without the input that does not hold any more
     once = replace(

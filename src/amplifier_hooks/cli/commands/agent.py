@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.events import APPROVAL_REQUIRED
+import click
+
+from amplifier_core.events import APPROVAL_REQUIRED, EXECUTION_COMPLETE, PROVIDER_RESPONSE
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.llm_errors import LLMError
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.mount_plan import list_ways
 from amplifier_hooks.agent.bundles import load_bundle
@@ -32,11 +36,133 @@ from amplifier_hooks.cli.commands.resume import (
     name_bundle,
     prepare_resume,
 )
-from amplifier_hooks.cli.commands.turn_end import TurnEnd
 from amplifier_hooks.cli.display.display import Display, choose_mode, make_display
 from amplifier_hooks.cli.display.narration import OWN
 from amplifier_hooks.cli.display.observer import LAST, observe
+from amplifier_hooks.cli.early_signals import answers
 from amplifier_hooks.machine.user import get_user_name
+from amplifier_hooks.modules.finish_reason import explain_cut, read_finish_reason
+
+ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
+"""How loops, ours and others, call a turn that did not come to its end."""
+
+
+class TurnEnd:
+    """What is known about the end of the last turn of one session; sub-agents do not count."""
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self._session = ""
+        self._outcome = "success"
+
+    def follow(self, hooks: HookRegistry, session_id: str) -> None:
+        """Hear of each reply, and of the end of each turn."""
+        self._session = session_id
+        hooks.register(PROVIDER_RESPONSE, self._note_reply, priority=LAST, name="cli-run")
+        hooks.register(EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run")
+
+    def forget(self) -> None:
+        """A new turn begins."""
+        self.finish_reason, self._outcome = None, "success"
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the turn did not come to its end."""
+        return self._outcome in ENDED_EARLY
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the last reply of the model is not whole."""
+        return explain_cut(self.finish_reason) is not None
+
+    def check(self, reply: str) -> None:
+        """Raise if the model was cut off before it said anything; our loops do so themselves."""
+        if self.is_cut and not (self.is_early or reply.strip()):
+            raise LLMError(f"The reply of the model is empty: {explain_cut(self.finish_reason)}")
+
+    def describe_cut(self) -> str:
+        """What a person should know about a reply that is not whole."""
+        return f"The reply is cut off: {explain_cut(self.finish_reason)}."
+
+    async def _note_reply(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self._session:
+            self.finish_reason = read_finish_reason(data)
+        return CONTINUE
+
+    async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self._session:
+            self._outcome = str(data.get("status"))
+        return CONTINUE
+
+
+class Terminated(click.ClickException):
+    """The process was told to end."""
+
+    exit_code = exit_codes.TERMINATED
+
+    def __init__(self) -> None:
+        super().__init__("Ended by SIGTERM.")
+
+
+class Sigterm:
+    """Whether the signal came, and what stops the work that is under way."""
+
+    def __init__(self) -> None:
+        self.told = False
+        self.before: Any = signal.SIG_DFL
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Callable[[], Any] = lambda: None
+
+    def stop_with(self, stop: Callable[[], Any] | None) -> None:
+        """Call this in the running loop when the signal comes; None raises `Terminated` at once."""
+        self._stop = stop or self._stop
+        self._loop = asyncio.get_running_loop() if stop else None
+
+    def check(self) -> None:
+        """Raise `Terminated` if the signal came."""
+        if self.told:
+            raise Terminated
+
+    def receive(self, *_: object) -> None:
+        """Stop the work; a second signal interrupts how it is ended, a third one does not wait."""
+        if self.told:
+            signal.signal(signal.SIGTERM, self.before)
+            raise KeyboardInterrupt
+        self.told = True
+        if self._loop is None:
+            raise Terminated
+        # The loop may be asleep: what a signal's handler schedules does not wake it otherwise.
+        self._loop.call_soon_threadsafe(self._stop)
+
+
+@contextmanager
+def heed_interrupts() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt inside, where there is something to end in order."""
+    if not answers(signal.SIGINT):
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def heed_sigterm() -> Iterator[Sigterm]:
+    """Let SIGTERM end what is inside; where that cannot be arranged, it kills as ever."""
+    sigterm = Sigterm()
+    with suppress(ValueError):  # not in the main thread
+        sigterm.before = signal.signal(signal.SIGTERM, sigterm.receive)
+    try:
+        yield sigterm
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        sigterm.check()
+        raise
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGTERM, sigterm.before)
+
 
 STOPPED = "Stopped, as requested."
 NOBODY = "A hook asked, but nobody can answer here, so the answer is no."

@@ -7,20 +7,58 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.finding import Finding, Health
 from amplifier_hooks.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.bundles import Bundle
     from amplifier_hooks.agent.trust.material import Material
     from amplifier_hooks.cli.text.fragments import Line
+
+
+Health = Literal["good", "absent", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    section: str
+    name: str
+    health: Health
+    detail: str
+
+
+SECTION = "Frameworks"
+
+
+def check_frameworks() -> Iterator[Finding]:
+    """Each that is installed: where hooks decide, and what happens without them."""
+    from amplifier_hooks.coverage.tables import list_coverage
+
+    every = list_coverage()
+    none = True
+    for one in every:
+        try:
+            installed = version(one.package)
+        except PackageNotFoundError:
+            continue
+        none = False
+        yield Finding(SECTION, f"{one.framework} {installed}", "good", one.attach)
+        yield Finding(SECTION, "  hooks decide at", "good", ", ".join(one.list_decided()))
+        for unseen in one.unseen:
+            yield Finding(SECTION, "  not seen", "absent", unseen)
+    if none:
+        names = ", ".join(one.framework for one in every)
+        yield Finding(SECTION, "none", "absent", f"with an adapter: {names}")
+
 
 EXTRAS = {
     "cli": ("click", "rich", "prompt_toolkit"),
@@ -199,7 +237,7 @@ def _check_extras() -> Iterator[Finding]:
 
 
 def _check_frameworks() -> Iterator[Finding]:
-    from amplifier_hooks.cli.commands.frameworks import check_frameworks
+    from amplifier_hooks.cli.commands.doctor import check_frameworks
 
     yield from check_frameworks()
 

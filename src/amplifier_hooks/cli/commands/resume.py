@@ -105,7 +105,7 @@ def _require_yes(what: str, instead: str) -> None:
 
 def list_news(resumption: Resumption, material: Material) -> Iterator[tuple[str, str]]:
     """What the person should know before the session goes on, each with its level."""
-    from amplifier_hooks.cli.text.folder import shorten_folder
+    from amplifier_hooks.cli.text.words import shorten_folder
 
     if resumption.moved_to is not None:
         folder = shorten_folder(str(resumption.moved_to))

@@ -101,9 +101,8 @@ def _print_list(chosen: list[SessionInfo | RecordedSession], known: list[str]) -
 
 
 def _make_row(one: SessionInfo | RecordedSession, short: str) -> tuple[str, ...]:
-    from amplifier_hooks.cli.text.age import format_age
     from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.cli.text.folder import shorten_folder
+    from amplifier_hooks.cli.text.words import format_age, shorten_folder
 
     folder = escape(shorten_folder(one.working_dir)) if one.working_dir else "?"
     if isinstance(one, RecordedSession):

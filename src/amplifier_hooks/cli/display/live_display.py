@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
+import os
+import re
+import termios
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import IO, Any
+from contextlib import ExitStack, contextmanager, suppress
+from typing import IO, Any, Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,14 +21,188 @@ from rich.theme import Theme
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_hooks.cli.display.key_watch import KeyWatch
+from amplifier_hooks.agent.loops.held_text import HeldText
+from amplifier_hooks.agent.tools.live_output import CAPABILITY
 from amplifier_hooks.cli.display.line_display import LineDisplay
 from amplifier_hooks.cli.display.reply_text import Rows, make_reply
-from amplifier_hooks.cli.display.tool_output import ToolOutput, offer_output
-from amplifier_hooks.cli.text.cells import count_cells, cut_end
+from amplifier_hooks.cli.terminal import DEVICE, NoTerminal, open_terminal
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
-from amplifier_hooks.cli.text.fragments import Line
+from amplifier_hooks.cli.text.fragments import Line, count_cells, cut_end
 from amplifier_hooks.cli.text.styles import STYLES
+
+ESCAPE = "\x1b"
+PATIENCE = 0.1
+"""Seconds in which the rest of an arrow key or a paste follows its Esc."""
+_MOST_TYPED = 100_000
+_RUBOUT = "\b\x7f"
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O[A-Z]|.)")  # arrows, function keys, Alt
+
+
+class KeyWatch:
+    """Reads the terminal between `start` and `stop`, without showing what is typed."""
+
+    def __init__(self, on_escape: Callable[[], None], device: str = DEVICE) -> None:
+        self._on_escape = on_escape
+        self._device = device
+        self._typed = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
+        self._waiting: asyncio.TimerHandle | None = None
+        self._stack = ExitStack()
+
+    def start(self) -> None:
+        """Begin to read; where there is no terminal of ours, nothing is watched."""
+        self.stop()
+        stack = ExitStack()
+        with suppress(NoTerminal, termios.error, OSError, RuntimeError):
+            loop = asyncio.get_running_loop()
+            descriptor = stack.enter_context(open_terminal(self._device)).reading.fileno()
+            before = termios.tcgetattr(descriptor)
+            quiet = termios.tcgetattr(descriptor)
+            quiet[3] &= ~(termios.ICANON | termios.ECHO)  # Ctrl-C stays a signal
+            termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
+            stack.callback(termios.tcsetattr, descriptor, termios.TCSANOW, before)
+            loop.add_reader(descriptor, self._read, descriptor)
+            stack.callback(loop.remove_reader, descriptor)
+            self._stack = stack.pop_all()
+        stack.close()
+
+    def stop(self) -> None:
+        """Leave the terminal as it was."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        with suppress(termios.error, OSError):
+            self._stack.close()
+        self._stack = ExitStack()
+
+    def take_typed(self) -> str:
+        """The text that was typed meanwhile; it is handed out once."""
+        typed, self._typed = _SEQUENCE.sub("", self._typed), ""
+        kept: list[str] = []
+        for character in typed.replace("\r", "\n"):
+            if character in _RUBOUT:
+                del kept[-1:]
+            elif character == "\n" or character.isprintable():
+                kept.append(character)
+        return "".join(kept)
+
+    def _read(self, descriptor: int) -> None:
+        try:
+            data = os.read(descriptor, 4_096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:  # the terminal has gone
+            self.stop()
+            return
+        self._take(self._decoder.decode(data))
+
+    def _take(self, text: str) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        self._typed = (self._typed + text)[:_MOST_TYPED]
+        if self._typed.endswith(ESCAPE):
+            loop = asyncio.get_running_loop()
+            self._waiting = loop.call_later(PATIENCE, self._escape)
+
+    def _escape(self) -> None:
+        """Nothing followed: it was the key itself."""
+        self._waiting = None
+        self._typed = self._typed.removesuffix(ESCAPE)
+        self._on_escape()
+
+
+KEPT_LINES = 10
+MOST_CHARACTERS = 1_000_000
+"""Of one call; looking for secrets in more would hold up the command."""
+_LINE_LENGTH = 2_000
+_ESCAPE_SEQUENCE = re.compile(
+    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+)
+
+
+class ToolOutput:
+    """Takes what a tool prints, stream by stream, and keeps the last lines."""
+
+    def __init__(
+        self,
+        tool: str,
+        about: str,
+        open_held: Callable[[], HeldText],
+        scrub: Callable[[str], str],
+        on_close: Callable[[ToolOutput], None],
+    ) -> None:
+        self.tool = tool
+        self.about = about
+        self._open_held = open_held
+        self._scrub = scrub
+        self._on_close = on_close
+        self._held: dict[str, HeldText] = {}
+        self._open_lines: dict[str, str] = {}
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._left = MOST_CHARACTERS
+
+    def feed(self, stream: str, text: str) -> None:
+        """Take a piece of a stream; what may be the beginning of a secret waits."""
+        if self._left <= 0:
+            return
+        self._left -= len(text)
+        if self._left <= 0:
+            self._open_lines.clear()
+            self._lines.append("… more output than is shown while it runs")
+            return
+        if stream not in self._held:
+            self._held[stream] = self._open_held()
+        self._add(stream, self._held[stream].feed(text))
+
+    def close(self) -> None:
+        """The tool has ended."""
+        if self._left > 0:
+            for stream, held in self._held.items():
+                self._add(stream, held.flush())
+        self._on_close(self)
+
+    def read_lines(self) -> list[str]:
+        """The last lines, those being written included."""
+        begun = [self._clean(line) for line in self._open_lines.values()]
+        return [*self._lines, *filter(None, begun)][-KEPT_LINES:]
+
+    def _add(self, stream: str, text: str) -> None:
+        *whole, begun = (self._open_lines.get(stream, "") + text).split("\n")
+        self._lines.extend(self._clean(line) for line in whole[-KEPT_LINES:])
+        self._open_lines[stream] = begun[-_LINE_LENGTH:]
+
+    def _clean(self, line: str) -> str:
+        """A line as a terminal would leave it: without colours, overwritten from its start."""
+        plain = _ESCAPE_SEQUENCE.sub("", self._scrub(line)).rstrip("\r").rpartition("\r")[2]
+        return make_readable(plain[:_LINE_LENGTH]).rstrip()
+
+
+class OutputDisplay(Protocol):
+    """A display that shows the output of running tools."""
+
+    def add_output(self, output: ToolOutput) -> None: ...
+    def remove_output(self, output: ToolOutput) -> None: ...
+
+
+def offer_output(coordinator: Any, display: OutputDisplay) -> None:
+    """Let the tools of a session show their output on a display while they run."""
+
+    def open_view(tool: str, about: str) -> ToolOutput:
+        view = ToolOutput(
+            tool,
+            coordinator.scrub(about),
+            lambda: HeldText(coordinator.trail.scrubbers),
+            coordinator.scrub,
+            display.remove_output,
+        )
+        display.add_output(view)
+        return view
+
+    coordinator.register_capability(CAPABILITY, open_view)
+
 
 TICK_SECONDS = 0.125
 OUTPUT_ROWS = 5

@@ -8,9 +8,9 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.message_models import TextBlock
 from amplifier_hooks.cli.display.run_state import format_duration
-from amplifier_hooks.cli.text.decision import explain_how
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import Fragment, Line
+from amplifier_hooks.cli.text.words import explain_how
 
 Data = Mapping[str, Any]
 

@@ -63,8 +63,7 @@ def print_heading(text: str) -> None:
 
 def print_wrapped(indent: int, *parts: Part) -> None:
     """Print one line whose last part goes on below itself where the terminal ends."""
-    from amplifier_hooks.cli.text.cells import count_cells
-    from amplifier_hooks.cli.text.fragments import wrap_words
+    from amplifier_hooks.cli.text.fragments import count_cells, wrap_words
 
     line = [_to_fragment(part) for part in parts]
     *first, (style, text) = line

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from amplifier_hooks.cli.text.cells import count_cells, cut_end, cut_start
-from amplifier_hooks.cli.text.fragments import Fragment, Line, join_text, wrap_words
+from amplifier_hooks.cli.text.fragments import (
+    Fragment,
+    Line,
+    count_cells,
+    cut_end,
+    cut_start,
+    join_text,
+    wrap_words,
+)
 from amplifier_hooks.cli.text.output import get_width, is_terminal, print_line
 
 Cell = str | Line

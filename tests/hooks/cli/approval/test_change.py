@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.approvals.change import DIFF_LINES, Change
-from amplifier_hooks.cli.approval.change import show_diff
+from amplifier_hooks.cli.approval.preview import show_diff
 from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import join_text
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_hooks.cli.approval.editable_input import (
+from amplifier_hooks.cli.approval.editor import (
     LONGEST_LINE,
     BadEdit,
     EditableInput,

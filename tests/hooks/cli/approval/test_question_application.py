@@ -15,9 +15,13 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.cli.approval.choice import Choice
+from amplifier_hooks.cli.approval.question import (
+    READ_FIRST,
+    REFUSE_AGAIN,
+    QuestionContent,
+    QuestionState,
+)
 from amplifier_hooks.cli.approval.question_application import make_application
-from amplifier_hooks.cli.approval.question_content import QuestionContent
-from amplifier_hooks.cli.approval.question_state import READ_FIRST, REFUSE_AGAIN, QuestionState
 from amplifier_hooks.cli.terminal import Terminal
 
 OPTIONS = ("Allow once", "Allow always", "Deny")

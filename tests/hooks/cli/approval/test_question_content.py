@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.cli.approval.preview import make_preview
-from amplifier_hooks.cli.approval.question_content import QuestionContent, get_label_room
+from amplifier_hooks.cli.approval.question import QuestionContent, get_label_room
 from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import join_text
 from tests.hooks.cli.hostile_text import hostile, is_harmless

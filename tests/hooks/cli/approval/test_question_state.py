@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.cli.approval.choice import Choice
-from amplifier_hooks.cli.approval.editable_input import EditableInput
-from amplifier_hooks.cli.approval.question_content import QuestionContent
-from amplifier_hooks.cli.approval.question_state import (
+from amplifier_hooks.cli.approval.editor import EditableInput
+from amplifier_hooks.cli.approval.question import (
     COMMENT_LIMIT,
     READ_FIRST,
     REFUSE_AGAIN,
     Action,
     Edit,
+    QuestionContent,
     QuestionState,
     Scroll,
     Typed,

@@ -13,22 +13,22 @@ from hypothesis import strategies as st
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.models import Decision
 from amplifier_hooks.cli.approval.choice import Choice
+from amplifier_hooks.cli.approval.editor import TextField
 from amplifier_hooks.cli.approval.preview import make_preview
-from amplifier_hooks.cli.approval.question_content import QuestionContent
-from amplifier_hooks.cli.approval.question_state import (
+from amplifier_hooks.cli.approval.question import (
     READ_FIRST,
+    QuestionContent,
     QuestionState,
     Scroll,
     Typed,
     View,
 )
-from amplifier_hooks.cli.approval.question_view import (
+from amplifier_hooks.cli.approval.question_application import (
     Screen,
     draw_screen,
     format_countdown,
     get_content_width,
 )
-from amplifier_hooks.cli.approval.text_field import TextField
 from amplifier_hooks.cli.text.fragments import join_text
 from tests.hooks.cli.hostile_text import hostile, is_harmless, make_prompts
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_hooks.cli.approval.question_words import QuestionWords, describe_scope
+from amplifier_hooks.cli.approval.question import QuestionWords, describe_scope
 from amplifier_hooks.modules.guarding import shorten
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import run_at_terminal

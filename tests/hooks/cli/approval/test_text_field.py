@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.cli.approval.text_field import Move, Removal, TextField
+from amplifier_hooks.cli.approval.editor import Move, Removal, TextField
 
 
 def test_what_is_typed_goes_in_before_the_cursor() -> None:

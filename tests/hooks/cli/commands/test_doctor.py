@@ -15,8 +15,7 @@ import pytest
 import amplifier_hooks
 from amplifier_hooks import SessionStore
 from amplifier_hooks.cli.commands import doctor
-from amplifier_hooks.cli.commands.doctor import EXTRAS, examine
-from amplifier_hooks.cli.commands.finding import Finding
+from amplifier_hooks.cli.commands.doctor import EXTRAS, Finding, examine
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.guards.mcp.definitions import KnownTools

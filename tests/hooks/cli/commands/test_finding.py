@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from amplifier_hooks.cli.commands.finding import Finding
+from amplifier_hooks.cli.commands.doctor import Finding
 
 
 def test_a_finding_can_be_written_as_json() -> None:

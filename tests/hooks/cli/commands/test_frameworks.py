@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from amplifier_hooks.cli.commands import frameworks
-from amplifier_hooks.cli.commands.frameworks import check_frameworks
+from amplifier_hooks.cli.commands import doctor
+from amplifier_hooks.cli.commands.doctor import check_frameworks
 from amplifier_hooks.coverage.tables import list_coverage
 
 LANGCHAIN = next(one for one in list_coverage() if one.name == "langchain")
@@ -21,7 +21,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
             return "9.9"
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(frameworks, "version", find_version)
+    monkeypatch.setattr(doctor, "version", find_version)
 
 
 def test_an_installed_framework_is_shown_with_what_is_not_seen(

@@ -17,7 +17,7 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.llm_errors import AuthenticationError
 from amplifier_hooks import BundleError
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.run_result import describe_failure, name_status
+from amplifier_hooks.cli.commands.run import describe_failure, name_status
 from amplifier_hooks.cli.main import run
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import PROGRAM

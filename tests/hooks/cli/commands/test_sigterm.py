@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.sigterm import Sigterm, Terminated, heed_sigterm
+from amplifier_hooks.cli.commands.agent import Sigterm, Terminated, heed_sigterm
 
 
 def terminate() -> None:

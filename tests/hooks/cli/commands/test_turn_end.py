@@ -10,7 +10,7 @@ import pytest
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.llm_errors import LLMError
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.turn_end import TurnEnd
+from amplifier_hooks.cli.commands.agent import TurnEnd
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke
 

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.host.display import DisplaySystem
-from amplifier_hooks.cli.display.display import Mode, choose_mode, make_display, open_handle
-from amplifier_hooks.cli.display.json_display import JsonDisplay
+from amplifier_hooks.cli.display.display import (
+    JsonDisplay,
+    Mode,
+    choose_mode,
+    make_display,
+    open_handle,
+)
 from amplifier_hooks.cli.display.line_display import LineDisplay
 from amplifier_hooks.cli.display.live_display import LiveDisplay
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core import events
-from amplifier_hooks.cli.display.json_display import JsonDisplay, to_json_line
+from amplifier_hooks.cli.display.display import JsonDisplay, to_json_line
 from tests.hooks.cli.hostile_text import hostile
 from tests.hooks.cli.pty_program import ROOT, python
 

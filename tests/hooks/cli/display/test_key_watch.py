@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_hooks.cli.display import key_watch
-from amplifier_hooks.cli.display.key_watch import KeyWatch
+from amplifier_hooks.cli.display import live_display
+from amplifier_hooks.cli.display.live_display import KeyWatch
 from tests.support.waiting import wait_until
 
 
@@ -95,5 +95,5 @@ async def test_an_escape_that_is_still_open_is_none_when_the_turn_ends(keyboard:
     keyboard.type("\x1b")
     await wait_until(lambda: watch._waiting is not None)
     watch.stop()
-    await asyncio.sleep(2 * key_watch.PATIENCE)
+    await asyncio.sleep(2 * live_display.PATIENCE)
     assert keyboard.presses == 0

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.tools.live_output import CAPABILITY
-from amplifier_hooks.cli.display.tool_output import (
+from amplifier_hooks.cli.display.live_display import (
     KEPT_LINES,
     MOST_CHARACTERS,
     ToolOutput,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from amplifier_hooks.cli.text.age import format_age
+from amplifier_hooks.cli.text.words import format_age
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.cli.text.cells import ELLIPSIS, count_cells, cut_end, cut_start
+from amplifier_hooks.cli.text.fragments import ELLIPSIS, count_cells, cut_end, cut_start
 
 letters = st.text(st.sampled_from("abc é漢字 e\u0301"), max_size=30)
 

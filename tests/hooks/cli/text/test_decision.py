@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from amplifier_core.approval.gate import How
-from amplifier_hooks.cli.text.decision import explain_how
+from amplifier_hooks.cli.text.words import explain_how
 
 
 @pytest.mark.parametrize("how", get_args(How))

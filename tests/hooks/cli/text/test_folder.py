@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.cli.text.folder import shorten_folder
+from amplifier_hooks.cli.text.words import shorten_folder
 
 
 @pytest.mark.parametrize(

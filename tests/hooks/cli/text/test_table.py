@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from amplifier_hooks.cli.text import output, table
-from amplifier_hooks.cli.text.cells import count_cells
+from amplifier_hooks.cli.text.fragments import count_cells
 from amplifier_hooks.cli.text.table import Column, Table, print_table
 
 Lines = Callable[[], list[str]]

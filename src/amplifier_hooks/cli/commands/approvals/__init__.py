@@ -15,8 +15,7 @@ from amplifier_hooks.cli.options import AS_JSON, add_options
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from amplifier_hooks.cli.commands.approvals.decision import Wish
-    from amplifier_hooks.cli.commands.approvals.desk import Desk
+    from amplifier_hooks.cli.commands.approvals.view import Desk, Wish
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,7 +80,7 @@ def _at_desk(
     """Do something at the store or server that the flags name."""
 
     async def run() -> int | None:
-        from amplifier_hooks.cli.commands.approvals.desk import open_desk
+        from amplifier_hooks.cli.commands.approvals.view import open_desk
 
         async with open_desk(place["store"], place["server"], place["token_file"]) as desk:
             return await work(desk)
@@ -144,8 +143,7 @@ def show(approval: str, as_json: bool, **place: Any) -> None:
     """Show in full what an agent asks."""
 
     async def work(desk: Desk) -> None:
-        from amplifier_hooks.cli.commands.approvals.search import find_approval
-        from amplifier_hooks.cli.commands.approvals.view import print_approval
+        from amplifier_hooks.cli.commands.approvals.view import find_approval, print_approval
 
         found = await find_approval(desk, approval)
         if as_json:
@@ -181,8 +179,7 @@ def deny(approval: str, **given: Any) -> None:
 
 
 def _decide(approval: str, given: dict[str, Any], *, allow: bool) -> None:
-    from amplifier_hooks.cli.commands.approvals.decision import Wish, decide
-    from amplifier_hooks.cli.commands.approvals.search import find_approval
+    from amplifier_hooks.cli.commands.approvals.view import Wish, decide, find_approval
     from amplifier_hooks.cli.person import refuse_agents, require_terminal
 
     refuse_agents()
@@ -270,7 +267,7 @@ def revoke(rule: str, **place: Any) -> None:
     refuse_agents()
 
     async def work(desk: Desk) -> None:
-        from amplifier_hooks.cli.commands.approvals.search import find_rule
+        from amplifier_hooks.cli.commands.approvals.view import find_rule
         from amplifier_hooks.cli.text.output import print_line
         from amplifier_hooks.text.short_ids import shorten_id
 

@@ -29,7 +29,7 @@ def probe_bundle() -> list[Health]:
     """
     from amplifier_core.errors import ModuleError
     from amplifier_hooks.agent.bundles import BundleError
-    from amplifier_hooks.cli.commands.hooks.trusted_bundle import load_material
+    from amplifier_hooks.cli.commands.hooks.testing import load_material
 
     section: Mapping[str, Any] = {}
     distrust = ""

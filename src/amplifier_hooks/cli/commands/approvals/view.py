@@ -1,18 +1,66 @@
-"""An approval as a person reads it: in a row, in a line, and in full."""
+"""The questions that wait, as they are listed and decided."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from amplifier_hooks.approvals.stores.scopes import describe_width
+import click
+
+from amplifier_core.errors import AmplifierError
+from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotFound
+from amplifier_hooks.approvals.models import ApprovalFilter, Choice, StandingRule, StandingWish
+from amplifier_hooks.approvals.stores.scopes import describe_scopes, describe_width
+from amplifier_hooks.cli.person import confirm
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import Line, escape_line, escape_lines
 from amplifier_hooks.cli.text.output import print_line
+from amplifier_hooks.machine.snapshot import read_regular
+from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.text.short_ids import shorten_id
 
 if TYPE_CHECKING:
-    from amplifier_hooks.approvals.models import Approval, StandingRule
+    from amplifier_hooks.approvals.models import Approval, Option, StandingRule
+
+
+T = TypeVar("T")
+
+WHOLE = 32
+"""The characters of a whole id."""
+
+
+async def find_approval(desk: Desk, given: str) -> Approval:
+    """The approval with this id, or the one whose id begins so: waiting ones first."""
+    if len(given) >= WHOLE:
+        return await desk.get(given)
+    waiting, _ = await desk.list(ApprovalFilter(status=("pending",), limit=500))
+    if not any(one.id.startswith(given) for one in waiting):
+        waiting, _ = await desk.list(ApprovalFilter(newest_first=True, limit=500))
+    return _choose([one for one in waiting if one.id.startswith(given)], "approval", given)
+
+
+async def find_rule(desk: Desk, given: str) -> StandingRule:
+    """The rule with this id, or the one whose id begins so."""
+    rules = await desk.list_rules(include_ended=True)
+    return _choose([one for one in rules if one.id.startswith(given)], "rule", given)
+
+
+def _choose(found: Sequence[T], what: str, given: str) -> T:
+    if not given.strip() or not found:
+        raise NotFound(f"There is no {what} whose id begins with {given!r}")
+    if len(found) > 1:
+        raise BadRequest(
+            f"{len(found)} {what}s have ids that begin with {given!r}; write more of it"
+        )
+    return found[0]
+
 
 _STYLES = {"+": "add", "-": "del", "@": "hunk"}
 
@@ -141,3 +189,214 @@ def make_rule_row(rule: StandingRule, short: str, now: float) -> tuple[str, ...]
     wide = describe_width(rule)
     said = f"{rule.description} (too wide: {wide})" if wide else rule.description
     return (short, escape(rule.author), state, uses, escape(said))
+
+
+_DAY = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the flags of `allow` and `deny` say."""
+
+    allow: bool
+    option: str | None = None
+    comment: str = ""
+    yes: bool = False
+    scope: str | None = None
+    days: float = 30.0
+    uses: int | None = None
+
+
+async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
+    """Show what it is about, ask the person once more, and decide."""
+    print_approval(approval)
+    if approval.status != "pending":
+        raise Conflict(f"It is decided already: {describe_state(approval)}", approval)
+    option = choose_option(approval, wish)
+    standing = _read_scope(approval, wish)
+    print_line("")
+    if not wish.yes and not confirm(f"Answer {escape(option.label)!r}?", "--yes"):
+        raise click.Abort
+    choice = Choice(option.id, approval.nonce, uuid.uuid4().hex, wish.comment, standing=standing)
+    decided = await desk.decide(approval.id, choice)
+    said = f"{escape(option.label)}: {decided.request.tool_name or decided.request.hook}"
+    if decided.status == "pending":
+        need = decided.request.requirement.persons - len(decided.votes)
+        said += f"; {need} more must allow it"
+    print_line(("good", "✓ "), said)
+    if decided.rule_id:
+        rule = shorten_id(decided.rule_id)
+        print_line(("dim", f"Rule {rule}; amplifier approvals revoke takes it back"))
+
+
+def choose_option(approval: Approval, wish: Wish) -> Option:
+    """The option that is meant: the one that is named, or the plain one for this once."""
+    options = approval.request.options
+    fitting = [one for one in options if one.allows == wish.allow and _is_named(one, wish.option)]
+    if not fitting:
+        word = "allows" if wish.allow else "refuses"
+        have = ", ".join(repr(one.label) for one in options)
+        raise BadRequest(f"No option {wish.option or ''!r} that {word}; have {have}")
+    return min(fitting, key=lambda one: one.remembered)
+
+
+def _is_named(option: Option, given: str | None) -> bool:
+    return given is None or given in (option.label, str(option.id))
+
+
+def _read_scope(approval: Approval, wish: Wish) -> StandingWish | None:
+    """The rule that is to be kept, in the words that it has; BadRequest if it is not offered."""
+    if wish.scope is None:
+        return None
+    offered = {one.id: one.words for one in describe_scopes(approval)}
+    if wish.scope not in offered:
+        have = ", ".join(offered) or "none for this question"
+        raise BadRequest(f"No scope {wish.scope!r}; have {have}")
+    uses = "" if wish.uses is None else f", {wish.uses} times at most"
+    print_line("")
+    print_line(
+        ("warning", "Without asking again: "),
+        escape(f"{offered[wish.scope]}; for {wish.days:g} days{uses}"),
+    )
+    return StandingWish(wish.scope, wish.days * _DAY, wish.uses)
+
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Choice, StandingRule
+    from amplifier_hooks.approvals.stores.store import Store
+
+    # Within a class, `list` is its method.
+    Approvals = list[Approval]
+    Rules = list[StandingRule]
+
+TOKEN = "AMPLIFIER_TOKEN"
+TOKEN_FILE = "AMPLIFIER_TOKEN_FILE"
+
+
+class NoCredential(AmplifierError):
+    """Nobody can tell who is deciding."""
+
+
+class Desk(Protocol):
+    """What a person can do from here."""
+
+    async def get(self, approval_id: str) -> Approval: ...
+
+    async def list(self, wanted: ApprovalFilter) -> tuple[Approvals, str]: ...
+
+    async def decide(self, approval_id: str, choice: Choice) -> Approval: ...
+
+    async def list_rules(self, *, include_ended: bool = False) -> Rules: ...
+
+    async def revoke_rule(self, rule_id: str) -> StandingRule: ...
+
+    def watch(self) -> AsyncIterator[Approval]: ...
+
+    async def close(self) -> None: ...
+
+
+@asynccontextmanager
+async def open_desk(
+    store: str | None, server: str | None, token_file: Path | None = None
+) -> AsyncIterator[Desk]:
+    """The server if one is named, else the store."""
+    desk: Desk
+    if server is not None:
+        from amplifier_hooks.approvals.client import PeopleClient
+
+        desk = PeopleClient(server, read_token(token_file))
+    else:
+        from amplifier_hooks.approvals.stores.store import open_store
+
+        desk = StoreDesk(await open_store(store))
+    try:
+        yield desk
+    finally:
+        await desk.close()
+
+
+def read_token(file: Path | None = None) -> str:
+    """A person's token: from the file that is named, the environment, or the usual file."""
+    if file is None and os.environ.get(TOKEN):
+        return os.environ[TOKEN]
+    named = os.environ.get(TOKEN_FILE)
+    path = file or (Path(named) if named else find_data_home() / "amplifier" / "token")
+    try:
+        return read_regular(path).decode().strip()
+    except OSError as error:
+        why = error.strerror or error
+        raise NoCredential(
+            f"No token for the server: set {TOKEN}, or write one to {path} ({why}). "
+            "amplifier tokens add NAME --scope read --scope decide makes one"
+        ) from error
+
+
+class StoreDesk:
+    """A person at a store; who they are is who runs this process."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def get(self, approval_id: str) -> Approval:
+        """One approval, as it is now."""
+        await self._sweep()
+        return await self._store.approvals.get(approval_id)
+
+    async def list(self, wanted: ApprovalFilter) -> tuple[Approvals, str]:
+        """Approvals, and where the next ones begin."""
+        await self._sweep()
+        return await self._store.approvals.list(wanted)
+
+    async def decide(self, approval_id: str, choice: Choice) -> Approval:
+        """Decide; Conflict if somebody was first."""
+        from amplifier_hooks.approvals.models import Decider
+        from amplifier_hooks.machine.user import get_user_name
+
+        person = Decider(get_user_name(), "cli")
+        return await self._store.approvals.decide(approval_id, choice, person)
+
+    async def list_rules(self, *, include_ended: bool = False) -> Rules:
+        """The standing rules."""
+        return await self._store.rules.list(include_ended)
+
+    async def revoke_rule(self, rule_id: str) -> StandingRule:
+        """Take a rule back."""
+        from amplifier_hooks.machine.user import get_user_name
+
+        return await self._store.rules.revoke(rule_id, get_user_name())
+
+    async def watch(self) -> AsyncIterator[Approval]:
+        """Every pending approval, then each one that changes."""
+        from amplifier_hooks.approvals.models import ApprovalFilter
+
+        seen: dict[str, Approval] = {}
+        async with self._store.listen() as changes:
+            while True:
+                pending, _ = await self.list(ApprovalFilter(status=("pending",), limit=500))
+                for approval in await self._find_news(pending, seen):
+                    yield approval
+                # A change is a hint; without one, time alone ends a question.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1.0):
+                        await anext(changes)
+
+    async def _find_news(self, pending: Approvals, seen: dict[str, Approval]) -> Approvals:
+        waiting = {approval.id: approval for approval in pending}
+        ended = [await self._store.approvals.get(one) for one in seen if one not in waiting]
+        fresh = [
+            approval
+            for approval in pending
+            if approval.id not in seen or approval.votes != seen[approval.id].votes
+        ]
+        seen.clear()
+        seen.update(waiting)
+        return [*ended, *fresh]
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._store.close()
+
+    async def _sweep(self) -> None:
+        """Nobody else may look after this store."""
+        await self._store.approvals.expire_overdue()
+        await self._store.approvals.mark_lost()

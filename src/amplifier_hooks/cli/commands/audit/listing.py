@@ -144,9 +144,8 @@ def _print_rows(rows: list[Row], more: int, where: str) -> None:
 
 
 def _make_cells(row: Row, short: str) -> list[Cell]:
-    from amplifier_hooks.cli.text.age import format_age
     from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.cli.text.folder import shorten_folder
+    from amplifier_hooks.cli.text.words import format_age, shorten_folder
 
     counts = ["?" if one is None else f"{one:,}" for one in (row.records, row.sessions)]
     name = "self-test" if row.self_test else row.bundle or "?"

@@ -6,8 +6,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from amplifier_hooks.cli.commands.audit.record_text import read_name, read_time, summarize_record
-from amplifier_hooks.cli.text.cells import ELLIPSIS
-from amplifier_hooks.cli.text.fragments import Line, wrap, wrap_words
+from amplifier_hooks.cli.text.fragments import ELLIPSIS, Line, wrap, wrap_words
 from amplifier_hooks.cli.text.output import get_width, is_terminal, print_line
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from amplifier_hooks.cli.commands.audit.record_text import (
 )
 from amplifier_hooks.cli.display.narration import UNEXPLAINED, describe_event, summarize_call
 from amplifier_hooks.cli.display.run_state import format_duration
-from amplifier_hooks.cli.text.decision import explain_how
 from amplifier_hooks.cli.text.fragments import Line
+from amplifier_hooks.cli.text.words import explain_how
 
 if TYPE_CHECKING:
     from amplifier_audit import Record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_hooks.cli.commands.sigterm import Sigterm, heed_sigterm
+from amplifier_hooks.cli.commands.agent import Sigterm, heed_sigterm
 from amplifier_hooks.cli.options import add_agent_options
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.cli.commands.agent import Agent
 from amplifier_hooks.cli.commands.chat.model_choice import name_model
 from amplifier_hooks.cli.text.escape import escape
-from amplifier_hooks.cli.text.folder import shorten_folder
 from amplifier_hooks.cli.text.output import Part, print_line, print_wrapped
+from amplifier_hooks.cli.text.words import shorten_folder
 from amplifier_hooks.text.short_ids import shorten_id
 
 _LABEL_WIDTH = 9

@@ -16,7 +16,7 @@ import click
 from amplifier_hooks.cli import exit_codes
 
 if TYPE_CHECKING:
-    from amplifier_hooks.cli.commands.demo.fixed_approval import Answer
+    from amplifier_hooks.cli.commands.demo.session import Answer
 
 SECONDS = 30.0
 PAGE_SECONDS = 600.0
@@ -89,7 +89,7 @@ async def _demo(folder: Path, answer: Answer | None, keep: bool, timeout: float)
 async def _demo_in_browser(folder: Path, port: int, timeout: float, keep: bool) -> int:
     """The same, decided on the page, which shows the session as well."""
     from amplifier_hooks.cli.commands.demo.session import Decider, run_session
-    from amplifier_hooks.cli.commands.serve.options import require_server
+    from amplifier_hooks.cli.commands.serve import require_server
 
     require_server()
     from amplifier_hooks.cli.commands.demo.page import linger, offer_page
@@ -105,7 +105,7 @@ async def _demo_in_browser(folder: Path, port: int, timeout: float, keep: bool) 
 
 
 async def _write_files(folder: Path) -> None:
-    from amplifier_hooks.cli.commands.demo.story import write_files
+    from amplifier_hooks.cli.commands.demo.report import write_files
 
     await asyncio.to_thread(write_files, folder / "project")
 
@@ -119,8 +119,7 @@ async def _report(folder: Path, session_id: str, keep: bool) -> int:
 
 
 def _introduce(*, warn: bool) -> None:
-    from amplifier_hooks.cli.commands.demo.report import find_ruff
-    from amplifier_hooks.cli.commands.demo.story import PROMPT
+    from amplifier_hooks.cli.commands.demo.report import PROMPT, find_ruff
     from amplifier_hooks.cli.text.output import print_line
 
     print_line(("title", "amplifier demo"), ("dim", "  the model is scripted, the rest is real"))

@@ -4,23 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from amplifier_audit import AuditError, create_key
-from amplifier_core.approval import AnyApprovalSystem
+from amplifier_core.approval import AnyApprovalSystem, ApprovalAnswer, ApprovalQuestion, read_option
 from amplifier_hooks import Bundle, load_bundle, open_session
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
-from amplifier_hooks.cli.commands.demo.fixed_approval import Answer, FixedApproval
-from amplifier_hooks.cli.commands.demo.report import find_ruff
-from amplifier_hooks.cli.commands.demo.story import PROMPT, make_bundle
+from amplifier_hooks.cli.commands.demo.report import PROMPT, find_ruff, make_bundle
 from amplifier_hooks.cli.display.display import Display, choose_mode, make_display
 from amplifier_hooks.cli.display.observer import observe
+
+Answer = Literal["yes", "no"]
+
+
+class FixedApproval:
+    """Gives every question the same answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    async def request_approval(
+        self, prompt: str, options: list[str], timeout: float, default: str
+    ) -> str:
+        """The first option that means what the flag says."""
+        return self._choose(options)
+
+    async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
+        """The same, with the flag as the one who decided."""
+        return ApprovalAnswer(self._choose(question.options), by=f"--{self._answer}")
+
+    def _choose(self, options: Sequence[str]) -> str:
+        wanted = self._answer == "yes"
+        return next((one for one in options if read_option(one).allows == wanted), "Deny")
+
 
 LIVE_PAUSE = 0.03
 """Seconds between two words where a person looks on."""

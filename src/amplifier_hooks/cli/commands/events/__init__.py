@@ -2,15 +2,300 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from textwrap import dedent
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NotRequired,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import click
 
+from amplifier_core.events import (
+    ALL_EVENTS,
+    canonical,
+    is_notification,
+    payload_type,
+    spellings,
+    stops,
+)
+from amplifier_core.events.event import EventData
 from amplifier_hooks.cli.options import AS_JSON
+from amplifier_hooks.guards.mcp.protocol import LIST
 
 if TYPE_CHECKING:
-    from amplifier_hooks.cli.commands.events.description import EventDescription, Field
     from amplifier_hooks.cli.text.fragments import Line
+
+
+COMMON_FIELDS = {
+    "session_id": "the session in which it happened",
+    "timestamp": "when, in UTC, as ISO 8601",
+    "parent_id": "in a sub-agent, the session that started it",
+    "judged_again": "true if the hook is called again after a person was asked",
+    "denied_by": "with session.run_all, the hook that has already denied it",
+}
+"""What every event carries besides its own fields."""
+
+OF_MODULES = (LIST,)
+"""Events that modules of ours tell; the kernel does not know them."""
+
+# Events that share their type with another one, or are not told by every session.
+_WHEN = {
+    LIST: (
+        "An MCP server has listed its tools, resources or prompts, or said how to use it; told by "
+        "tool-mcp and by the gateway."
+    ),
+    "llm:request": "A provider of the ecosystem sends a request.",
+    "llm:response": "A provider of the ecosystem received its response.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of an event's data."""
+
+    name: str
+    type: str
+    required: bool
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventDescription:
+    """What a person who writes a hook needs to know of an event."""
+
+    name: str
+    also: str
+    when: str
+    can_stop: bool
+    fields: tuple[Field, ...]
+
+
+def list_events() -> list[str]:
+    """Every event once, in the order a session meets them; then those of modules."""
+    return [*(event for event in ALL_EVENTS if canonical(event) == event), *OF_MODULES]
+
+
+def describe_event(event: str) -> EventDescription:
+    """The description of a known event."""
+    payload = payload_type(event) or EventData
+    name, *others = spellings(event)
+    when = " ".join(inspect.cleandoc(payload.__doc__ or "").split("\n\n")[0].split())
+    return EventDescription(
+        name,
+        ", ".join(others),
+        _WHEN.get(name) or when.partition("; also ")[0].rstrip(".") + ".",
+        not is_notification(event),
+        tuple(_list_fields(payload)),
+    )
+
+
+def _list_fields(payload: type) -> Iterator[Field]:
+    meanings, common = _read_meanings(payload), get_type_hints(EventData)
+    for name, kind in get_type_hints(payload, include_extras=True).items():
+        if name not in common:
+            absent = get_origin(kind) is NotRequired
+            type_ = write_type(get_args(kind)[0] if absent else kind)
+            yield Field(name, type_, not absent, meanings.get(name, ""))
+
+
+def write_type(kind: Any) -> str:
+    """A type as it is written in Python."""
+    if get_origin(kind) is Literal:
+        return " | ".join(repr(one) for one in get_args(kind))
+    if is_typeddict(kind):
+        fields = _list_fields(kind)
+        return f"{{{', '.join(f'{one.name}{_mark(one)}: {one.type}' for one in fields)}}}"
+    if isinstance(kind, type) and not get_args(kind):
+        return "None" if kind is type(None) else kind.__name__
+    return str(kind).replace("typing.", "")
+
+
+def _mark(field: Field) -> str:
+    return "" if field.required else "?"
+
+
+@cache
+def _read_meanings(payload: type) -> dict[str, str]:
+    """The sentences below the fields, which only the source has."""
+    try:
+        (body,) = ast.parse(dedent(inspect.getsource(payload))).body
+    except (OSError, SyntaxError, TypeError, ValueError):
+        return {}
+    found: dict[str, str] = {}
+    lines = body.body if isinstance(body, ast.ClassDef) else []
+    for field, text in pairwise(lines):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            meaning = ast.literal_eval(text.value)
+            found[ast.unparse(field.target)] = " ".join(str(meaning).split())
+    return found
+
+
+_DENIED_AND_CHANGED = {
+    "session:start": ("the session does not start", "the changed plan is used"),
+    "prompt:submit": (
+        "the prompt is not processed; the reason becomes the reply",
+        "the changed prompt is used",
+    ),
+    "prompt:answer": (
+        "the answer is withheld; the reason takes its place, also in the conversation",
+        "the changed answer is handed over and kept in the conversation",
+    ),
+    "provider:request": (
+        "the request is not sent, and the turn ends",
+        "the changed messages are sent; the conversation itself stays the same",
+    ),
+    "provider:response": ("the reply is withheld", "the changed reply is used"),
+    "tool:pre": ("the tool does not run; the agent is told why", "the changed input is used"),
+    "tool:post": ("the agent sees the reason, not the result", "the agent sees the changed result"),
+    "context:pre_compact": ("nothing is compacted", "the changed data is used"),
+    "agent:spawn": ("the sub-agent does not start", "the changed data is used"),
+    "decision:tool_resolution": (
+        "the tool does not run; the agent is told why",
+        "the tool with the new name runs",
+    ),
+    "decision:agent_resolution": (
+        "no sub-agent starts",
+        "the agent with the new name gets the task",
+    ),
+    "decision:context_resolution": (
+        "nothing is compacted",
+        "the strategy with the new name is used",
+    ),
+    "mcp:list": (
+        "nothing of it reaches the model or the client",
+        "the changed items and instructions take its place",
+    ),
+}
+_INJECTED = {
+    "session:start": "the first message of the conversation",
+    "prompt:submit": "seen in this turn",
+    "prompt:answer": "seen in the next turn",
+    "provider:request": "seen in this request",
+    "agent:spawn": "seen by the sub-agent",
+}
+_LATER = "seen in the next request"
+_NOTHING = "has no effect, which is said and recorded"
+_ITS_MODULE = "whatever the module that emits it makes of that"
+_HIDDEN = "seen by later hooks and the trail"
+_GOES_ON = "the agent goes on, with the reason as its prompt, where it can: eight times in a row"
+
+
+def describe_effects(event: str) -> dict[str, str]:
+    """What happens for each action, the strongest first."""
+    if not is_notification(event) and canonical(event) not in _DENIED_AND_CHANGED:
+        told = dict.fromkeys(("deny", "ask_user", "modify"), _ITS_MODULE)
+        return {**told, "inject_context": f"{_LATER}, if there is one"}
+    if is_notification(event):
+        return {
+            "deny": _GOES_ON if canonical(event) in stops else _NOTHING,
+            "ask_user": f"{_NOTHING}; nobody is asked",
+            "inject_context": f"{_LATER}, if there is one",
+            "modify": _HIDDEN,
+        }
+    denied, changed = _DENIED_AND_CHANGED[canonical(event)]
+    return {
+        "deny": denied,
+        "ask_user": "a person decides; a refusal has the effect of deny",
+        "inject_context": _INJECTED.get(canonical(event), _LATER),
+        "modify": changed,
+    }
+
+
+INTRODUCTION = """\
+# Events
+
+All events that hooks can receive, in the order in which a session emits them, and those of our
+modules. `amplifier events` prints this list, and `amplifier events tool:pre` a single event. This
+page is generated by `amplifier events --markdown`; a test keeps it up to date.
+
+A hook registers for one event, or for a pattern such as `tool:*`. In a
+[hook file](writing-hooks.md), a function named `on_tool_pre` receives `tool:pre`. Modules can
+define their own events, such as `mcp:list`; in a hook file, a function marked `@hook("mcp:list")`
+receives it. `amplifier hooks list` shows which hooks listen to which event.
+
+Every event has these fields in addition to its own. The registry sets them; hooks cannot change
+them.
+
+| field | |
+|---|---|
+"""
+STOPPING = """
+## Events that can be stopped or changed
+
+These events come before something happens, or before its result is used. With `continue`, or
+without an answer, the operation continues. If several hooks answer, the strongest action wins:
+`deny`, `ask_user`, `inject_context`, `modify`, `continue`.
+
+"""
+TELLING = """
+## Events for information only
+
+`deny` and `ask_user` have no effect, which is said to the user, recorded as `answer_ignored` and
+counted. But a `deny` at `orchestrator:complete` has the agent go on with the reason as its prompt,
+in sessions of a bundle and in guarded agents, eight times in a row at most. What `modify` changes
+is seen by later hooks and by the trail. The agent sees `inject_context` in the next request, if
+there is one. Fields in parentheses may be absent.
+
+| event | when | fields |
+|---|---|---|
+"""
+
+
+def write_page() -> str:
+    """The whole page."""
+    found = [describe_event(event) for event in list_events()]
+    stopping = "\n".join(_write_section(one) for one in found if one.can_stop)
+    telling = "".join(_write_row(one) for one in found if not one.can_stop)
+    common = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in COMMON_FIELDS.items())
+    return f"{INTRODUCTION}{common}{STOPPING}{stopping}{TELLING}{telling}"
+
+
+def _write_section(event: EventDescription) -> str:
+    also = f" Also written `{event.also}`." if event.also else ""
+    effects = "".join(
+        f"| `{action}` | {effect} |\n" for action, effect in describe_effects(event.name).items()
+    )
+    return (
+        f"### {event.name}\n\n{event.when}{also}\n\n{''.join(_write_fields(event.fields))}\n"
+        f"| answer | what it does |\n|---|---|\n{effects}"
+    )
+
+
+def _write_fields(fields: tuple[Field, ...]) -> Iterator[str]:
+    yield "| field | type | |\n|---|---|---|\n"
+    for one in fields:
+        absent = "" if one.required else "may be absent"
+        meaning = "; ".join(part for part in (absent, one.meaning.rstrip(".")) if part)
+        yield f"| `{one.name}` | {_write_code(one.type)} | {meaning} |\n"
+
+
+def _write_row(event: EventDescription) -> str:
+    names = " or ".join(f"`{name}`" for name in (event.name, event.also) if name)
+    fields = ", ".join(_write_field(one) for one in event.fields)
+    return f"| {names} | {event.when} | {fields} |\n"
+
+
+def _write_field(field: Field) -> str:
+    text = f"`{field.name}`: {_write_code(field.type)}"
+    return text if field.required else f"({text})"
+
+
+def _write_code(text: str) -> str:
+    """A type as code; a bar would end the cell."""
+    return "`" + text.replace("|", "\\|") + "`"
+
 
 EPILOG = """\b
 Examples:
@@ -26,8 +311,7 @@ Examples:
 @click.option("--markdown", is_flag=True, help="All of them, as a Markdown page.")
 def events(name: str | None, as_json: bool, markdown: bool) -> None:
     """List the events, or show when NAME happens, its fields, and what each answer does."""
-    from amplifier_hooks.cli.commands.events.description import describe_event
-    from amplifier_hooks.cli.commands.events.page import write_page
+    from amplifier_hooks.cli.commands.events import describe_event, write_page
 
     if markdown:
         click.echo(write_page(), nl=False)
@@ -47,7 +331,7 @@ def _select(name: str | None) -> list[str]:
 
     from amplifier_core.events import canonical, spellings
     from amplifier_core.utils.suggest import find_closest
-    from amplifier_hooks.cli.commands.events.description import list_events
+    from amplifier_hooks.cli.commands.events import list_events
 
     known = list_events()
     if name is None:
@@ -64,7 +348,7 @@ def _print_json(found: list[EventDescription]) -> None:
     import json
     from dataclasses import asdict
 
-    from amplifier_hooks.cli.commands.events.effects import describe_effects
+    from amplifier_hooks.cli.commands.events import describe_effects
 
     facts = [{**asdict(one), "answers": describe_effects(one.name)} for one in found]
     click.echo(json.dumps(facts, indent=2))
@@ -82,8 +366,7 @@ def _print_list(found: list[EventDescription]) -> None:
 
 
 def _print_event(event: EventDescription) -> None:
-    from amplifier_hooks.cli.commands.events.description import COMMON_FIELDS, OF_MODULES
-    from amplifier_hooks.cli.commands.events.effects import describe_effects
+    from amplifier_hooks.cli.commands.events import COMMON_FIELDS, OF_MODULES, describe_effects
     from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
     from amplifier_hooks.cli.text.table import Column, print_table
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,21 +12,81 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_core.errors import AmplifierError
+from amplifier_hooks.agent.trust.material import Material, Untrusted
+from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.guard.claude_version import check_version
-from amplifier_hooks.cli.commands.guard.trusting import require_trust
+from amplifier_hooks.cli.approval.trust_question import ask_for_trust
 from amplifier_hooks.cli.person import refuse_agents
 from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
+from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
 from amplifier_hooks.coding_agents.installing.guard import Outcome, Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.places import find_root, list_scopes
-from amplifier_hooks.coding_agents.installing.versions import explain_version
+from amplifier_hooks.coding_agents.installing.versions import (
+    ask_version,
+    explain_version,
+    find_program,
+    is_older,
+)
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.installing.bundle_state import BundleState
     from amplifier_hooks.coding_agents.installing.places import Scope
+
+
+_CLOSED_SINCE = "2.1.325"
+
+
+class TooOld(AmplifierError):
+    """This version would let calls through."""
+
+
+def check_version() -> str:
+    """Refuse a Claude Code that does not block when a hook's server fails: TooOld.
+
+    Returns what a person must find out, where the version cannot be read.
+    """
+    program = find_program(("claude",), Path.cwd())
+    found = "" if program is None else ask_version(program)
+    if not found:
+        wanted = f"Claude Code {_CLOSED_SINCE} or later"
+        return f"Use {wanted}: older ones let calls through when HTTP fails."
+    if is_older(found, _CLOSED_SINCE):
+        raise TooOld(
+            f"Claude Code {found} may let calls through when a hook's server cannot be reached; "
+            f"update it to {_CLOSED_SINCE} or later, or leave out --http"
+        )
+    return ""
+
+
+def require_trust(bundle: Path | None, root: Path) -> BundleState:
+    """Ask for trust if nobody has given it: Untrusted without a yes.
+
+    A guard whose bundle nobody has trusted would deny everything. One that is named is trusted
+    where it lies, for all folders, and then what it would also run in this one.
+    """
+    state, store = read_bundle_state(bundle, root), TrustStore()
+    for material in (state.where_it_lies, state.material):
+        if state.trusted:
+            break
+        if material is not None and not store.is_trusted(material):
+            _ask(material, store, bundle)
+        state = read_bundle_state(bundle, root)
+    return state
+
+
+def _ask(material: Material, store: TrustStore, bundle: Path | None) -> None:
+    try:
+        asyncio.run(ask_for_trust(material, store))
+    except Untrusted as error:
+        if bundle is None:
+            raise
+        where = f"in {material.folder}, and add --bundle {shlex.quote(str(bundle))}"
+        raise Untrusted(f"{error}. Run that {where}") from error
+
 
 _WHERE = {
     "project": "in this project",

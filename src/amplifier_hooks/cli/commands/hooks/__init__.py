@@ -13,8 +13,7 @@ import click
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.hooks.backtest import backtest
 from amplifier_hooks.cli.commands.hooks.stats import stats
-from amplifier_hooks.cli.commands.hooks.testing import try_hooks
-from amplifier_hooks.cli.commands.hooks.trusted_bundle import load_material
+from amplifier_hooks.cli.commands.hooks.testing import load_material, try_hooks
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
 
 if TYPE_CHECKING:

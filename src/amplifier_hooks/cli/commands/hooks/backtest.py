@@ -139,7 +139,7 @@ def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
 def _require_trust(source: PolicySource) -> None:
     """A bundle runs only if a person trusts it; a file that is named on its own was just chosen."""
     from amplifier_hooks.agent.trust.material import Untrusted
-    from amplifier_hooks.cli.commands.hooks.trusted_bundle import load_material
+    from amplifier_hooks.cli.commands.hooks.testing import load_material
 
     if source.only:
         return

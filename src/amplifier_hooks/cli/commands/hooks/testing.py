@@ -2,21 +2,254 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_core.errors import AmplifierError
+from amplifier_core.loader.importing import find_package
+from amplifier_core.mount_plan import ModuleEntry, MountPlan
+from amplifier_hooks.agent.bundles.load import FILE_NAME
+from amplifier_hooks.agent.session.watched_files import Stamp, list_files, stamp_files
+from amplifier_hooks.agent.trust.material import Untrusted
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
+from amplifier_hooks.cli.text.escape import escape
+from amplifier_hooks.cli.text.output import is_terminal, print_line, print_wrapped
+from amplifier_hooks.insight.cases.case import TIME_LIMIT, CaseFile
+from amplifier_hooks.insight.cases.reading import ENDINGS, find_cases_beside, read_cases
+from amplifier_hooks.insight.cases.subject import BundleSubject, Subject, find_subject
 
 if TYPE_CHECKING:
-    from amplifier_hooks.cli.commands.hooks.trial import Trial, TrialOptions
-    from amplifier_hooks.cli.commands.hooks.tried_case import TriedCase
+    from amplifier_hooks.agent.trust.material import Material
+    from amplifier_hooks.cli.commands.hooks.tried_text import TriedCase
+
+
+_PAUSE = 0.2
+"""Seconds between two looks at the files."""
+
+_PATIENCE = 2.0
+"""Seconds that a command gets to end by itself when it is told to."""
+
+
+def run_at_each_change(command: Sequence[str], find_files: Callable[[], Iterable[Path]]) -> None:
+    """Run a command now and after each change, until Ctrl-C.
+
+    Each run is a process of its own: it imports every file anew, and what hangs can be ended.
+    """
+    try:
+        while True:
+            files = list(find_files())
+            seen = stamp_files(files)
+            if is_terminal():
+                click.clear()
+            if _run(command, files, seen):
+                _tell(files)
+                _wait_for_change(files, seen)
+    except KeyboardInterrupt:
+        print_line("")
+
+
+def _run(command: Sequence[str], files: Sequence[Path], seen: Stamp) -> bool:
+    """Run the command; False if a file changed meanwhile and it was ended for that."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        while child.poll() is None:
+            if stamp_files(files) != seen:
+                return False
+            _wait(child)
+        return True
+    finally:
+        _end(child)
+
+
+def _wait(child: subprocess.Popen[bytes]) -> None:
+    try:
+        child.wait(_PAUSE)
+    except subprocess.TimeoutExpired:
+        return
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _wait_for_change(files: Sequence[Path], seen: Stamp) -> None:
+    while stamp_files(files) == seen:
+        time.sleep(_PAUSE)
+
+
+def _tell(files: Iterable[Path]) -> None:
+    shown = dict.fromkeys(_shorten(path) for path in files if path.exists())
+    print_line("")
+    names = ", ".join(escape(name) for name in shown)
+    print_wrapped(0, ("dim", f"Waiting for changes of {names}. Ctrl-C ends."))
+
+
+def _shorten(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+async def load_material(path: Path | None, *, user: bool = True) -> tuple[Material, str]:
+    """The bundle with what it runs, and why it may not be run; empty if a person trusts it.
+
+    Without `user`, the settings of the person who asks are left out.
+    """
+    from amplifier_hooks.agent.bundles import load_bundle
+    from amplifier_hooks.agent.trust.material import Untrusted, collect_material
+    from amplifier_hooks.agent.trust.store import TrustStore
+    from amplifier_hooks.cli.approval.trust_question import explain, require_trust
+
+    store = TrustStore()
+    bundle = await asyncio.to_thread(load_bundle, path, user=user)
+    material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
+    try:
+        await require_trust(material, store, ask=False)
+    except Untrusted:
+        return material, explain(material, store)
+    return material, ""
+
+
+_DOCUMENTS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOptions:
+    """What the command line says."""
+
+    file: str | None = None
+    cases: str | None = None
+    bundle: Path | None = None
+    config: Mapping[str, Any] | None = None
+    timeout: float | None = None
+    samples: bool = False
+
+    @property
+    def cases_path(self) -> Path | None:
+        """The cases that are named, or those beside what is tried."""
+        if self.samples:
+            return None
+        if self.cases is not None:
+            return Path(self.cases)
+        return find_cases_beside(Path(self.file) if self.file else self.bundle or Path(FILE_NAME))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Everything that a run needs."""
+
+    subject: Subject
+    cases: CaseFile | None
+    config: Mapping[str, Any]
+    limit: float
+
+
+def read_options(
+    file: str | None, cases: str | None, bundle: Path | None, **others: Any
+) -> TrialOptions:
+    """The options; a file of cases may stand alone, if it names what it is about."""
+    if file is not None and file.lower().endswith(_DOCUMENTS):
+        if cases is not None:
+            raise click.UsageError(f"{file} is not a hook file: the hook comes first, then CASES")
+        file, cases = None, file
+    if file is not None and bundle is not None:
+        raise click.UsageError("Give a FILE or --bundle, not both")
+    if cases is not None and others.get("samples"):
+        raise click.UsageError("Give CASES or --samples, not both")
+    if cases is not None and not Path(cases).is_file():
+        raise click.UsageError(f"There is no file {cases!r} with cases")
+    return TrialOptions(file, cases, bundle, **others)
+
+
+def list_case_files(folder: Path) -> list[Path]:
+    """The files with cases in a folder that is no package; none if there is no such folder."""
+    if not folder.is_dir() or (folder / "__init__.py").is_file() or find_package("", folder):
+        return []
+    return sorted(one for one in folder.iterdir() if one.name.endswith(ENDINGS))
+
+
+def prepare_trial(options: TrialOptions) -> Trial:
+    """Read the cases and find the hooks; of a bundle only those that a person has trusted."""
+    path = options.cases_path
+    cases = None if path is None else read_cases(path)
+    config = dict(cases.config if cases is not None else {}) | dict(options.config or {})
+    limit = options.timeout or (cases.timeout if cases is not None else TIME_LIMIT)
+    return Trial(_choose_subject(options, cases), cases, config, limit)
+
+
+def _choose_subject(options: TrialOptions, cases: CaseFile | None) -> Subject:
+    if options.file is not None:
+        return find_subject(options.file, Path.cwd())
+    if options.bundle is None and cases is not None:
+        return _choose_named(options, cases)
+    return _load_bundle(options.bundle, options)
+
+
+def _choose_named(options: TrialOptions, cases: CaseFile) -> Subject:
+    """What a file with cases is about; the one beside a bundle need not say it."""
+    if cases.hook is not None:
+        return find_subject(cases.hook, cases.path.absolute().parent)
+    if cases.bundle is not None:
+        return _load_bundle(cases.path.parent / cases.bundle, options)
+    if options.cases is None:
+        return _load_bundle(None, options)
+    raise click.UsageError(
+        f"{options.cases} does not say what it is about: write `hook: ./my_hook.py` on top of "
+        "it, or name the hook before it"
+    )
+
+
+def _load_bundle(path: Path | None, options: TrialOptions) -> BundleSubject:
+    if options.config:
+        raise click.UsageError("--config is for one module; a bundle has the options of its own")
+    material, refusal = asyncio.run(load_material(path, user=False))
+    if refusal:
+        raise Untrusted(refusal)
+    return BundleSubject(material)
+
+
+def list_watched(options: TrialOptions) -> list[Path]:
+    """The files that a trial depends on, as far as they can be known from what is there now."""
+    beside = Path(options.file) if options.file else options.bundle or Path(FILE_NAME)
+    named = [Path(one) for one in (options.file, options.cases) if one is not None]
+    found = [*named, beside, beside.with_suffix(".cases.yaml")]
+    try:
+        trial = prepare_trial(options)
+    except (AmplifierError, OSError, click.ClickException):
+        return found
+    of_cases = [] if trial.cases is None else [trial.cases.path]
+    return [*found, *of_cases, *_list_sources(trial)]
+
+
+def _list_sources(trial: Trial) -> Iterator[Path]:
+    """The files of the hooks, and those that their options name."""
+    if isinstance(trial.subject, BundleSubject):
+        material = trial.subject.material
+        yield from material.bundle.watched
+        for entry in MountPlan.parse(material.bundle.mount_plan).hooks:
+            yield from list_files(entry, material.folder)
+        return
+    path = getattr(trial.subject, "path", None)
+    source = None if path is None else str(path)
+    entry = ModuleEntry(module="", source=source, config=dict(trial.config))
+    yield from list_files(entry, Path.cwd())
 
 
 @click.command("test")
@@ -53,7 +286,7 @@ def try_hooks(
     The hooks really run, but their answers are not carried out. A FILE that you name is run as
     `python FILE` would run it; a bundle must be trusted.
     """
-    from amplifier_hooks.cli.commands.hooks.trial import read_options
+    from amplifier_hooks.cli.commands.hooks.testing import read_options
 
     config = None if config_json is None else parse_json_object(config_json, "--config")
     given = {"config": config, "timeout": timeout, "samples": samples or write is not None}
@@ -68,15 +301,14 @@ def try_hooks(
 
 
 def _list_case_files(file: str | None) -> list[Path]:
-    from amplifier_hooks.cli.commands.hooks.trial import list_case_files
+    from amplifier_hooks.cli.commands.hooks.testing import list_case_files
     from amplifier_hooks.insight.cases.subject import is_installed
 
     return [] if file is None or is_installed(file) else list_case_files(Path(file))
 
 
 def _watch(options: TrialOptions, *, as_json: bool, writes: bool) -> int:
-    from amplifier_hooks.cli.commands.hooks.trial import list_watched
-    from amplifier_hooks.cli.commands.hooks.watching import run_at_each_change
+    from amplifier_hooks.cli.commands.hooks.testing import list_watched, run_at_each_change
 
     if as_json or writes:
         raise click.UsageError("--watch cannot be used with --json or --write")
@@ -100,7 +332,7 @@ def _repeat_options(options: TrialOptions) -> list[str]:
 
 
 def _test_all(several: Sequence[TrialOptions], as_json: bool, write: Path | None = None) -> int:
-    from amplifier_hooks.cli.commands.hooks.trial import prepare_trial
+    from amplifier_hooks.cli.commands.hooks.testing import prepare_trial
 
     if write is not None and write.exists():
         raise click.UsageError(f"{str(write)!r} is there already; --write makes a new file")
@@ -134,8 +366,7 @@ def _sum_up(facts: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
-    from amplifier_hooks.cli.commands.hooks.tried_case import try_cases
-    from amplifier_hooks.cli.commands.hooks.tried_text import print_sums, print_tried
+    from amplifier_hooks.cli.commands.hooks.tried_text import print_sums, print_tried, try_cases
     from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
 
@@ -158,8 +389,7 @@ def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
 def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_core.errors import ModuleLoadError
     from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
-    from amplifier_hooks.cli.commands.hooks.tried_case import try_cases
-    from amplifier_hooks.cli.commands.hooks.tried_text import print_samples
+    from amplifier_hooks.cli.commands.hooks.tried_text import print_samples, try_cases
     from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
     from amplifier_hooks.insight.cases.case_run import find_events
@@ -178,7 +408,7 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
 
 
 def _describe(trial: Trial, tried: list[TriedCase]) -> dict[str, Any]:
-    from amplifier_hooks.cli.commands.hooks.tried_case import tried_to_dict
+    from amplifier_hooks.cli.commands.hooks.tried_text import tried_to_dict
 
     passed = sum(one.passed for one in tried)
     return {

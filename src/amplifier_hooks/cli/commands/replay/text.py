@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from amplifier_hooks.cli.text.cells import count_cells
 from amplifier_hooks.cli.text.escape import escape
-from amplifier_hooks.cli.text.fragments import Line, join_text, wrap_words
+from amplifier_hooks.cli.text.fragments import Line, count_cells, join_text, wrap_words
 from amplifier_hooks.cli.text.output import get_width, print_line, print_wrapped
 from amplifier_hooks.insight.replay import Difference, Replay
 

@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from amplifier_audit.streams import announce
-from amplifier_hooks.cli.commands.serve.options import STORE, require_server
 from amplifier_hooks.cli.options import BUNDLE
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
     from amplifier_hooks.server.settings import ServerSettings
+
+
+T = TypeVar("T")
+
+STORE = click.option(
+    "--store",
+    metavar="PATH|URL",
+    help="The store: a file, or postgresql://… [default: $AMPLIFIER_STORE, or your own]",
+)
+_PACKAGES = ("fastapi", "uvicorn", "websockets")
+
+
+def require_server() -> None:
+    """Say what to install if the server's packages are missing."""
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        from amplifier_hooks.modules.installation import name_install_command
+
+        raise click.ClickException(
+            f"The server needs more packages ({', '.join(missing)}): {name_install_command('web')}"
+        )
+
+
+def use_store(url: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
+    """Open a store, do something with it, close it; not for an agent's own commands."""
+    from amplifier_hooks.cli.person import refuse_agents
+
+    refuse_agents()
+
+    async def run() -> T:
+        from amplifier_hooks.approvals.stores.store import open_store
+
+        async with await open_store(url) as store:
+            return await work(store)
+
+    return asyncio.run(run())
+
 
 EPILOG = """\b
 Examples:

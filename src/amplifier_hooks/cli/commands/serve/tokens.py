@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_hooks.cli.commands.serve.options import STORE, use_store
+from amplifier_hooks.cli.commands.serve import STORE, use_store
 from amplifier_hooks.cli.options import AS_JSON
 from amplifier_hooks.cli.text.escape import escape
 
@@ -130,7 +130,7 @@ def _describe_state(token: Token, now: float) -> str:
 def _describe_use(token: Token) -> str:
     from datetime import UTC, datetime
 
-    from amplifier_hooks.cli.text.age import format_age
+    from amplifier_hooks.cli.text.words import format_age
 
     if token.last_used is None:
         return "never used"

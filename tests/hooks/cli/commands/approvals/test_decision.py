@@ -10,8 +10,7 @@ import pytest
 from amplifier_hooks.approvals.errors import BadRequest, Conflict
 from amplifier_hooks.approvals.models import Option
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.cli.commands.approvals.decision import Wish, choose_option, decide
-from amplifier_hooks.cli.commands.approvals.desk import StoreDesk
+from amplifier_hooks.cli.commands.approvals.view import StoreDesk, Wish, choose_option, decide
 from tests.support.stores import BOB, DENY, ask, choose, require
 
 

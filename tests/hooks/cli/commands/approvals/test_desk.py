@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.cli.commands.approvals.desk import (
+from amplifier_hooks.cli.commands.approvals.view import (
     NoCredential,
     StoreDesk,
     open_desk,

@@ -9,8 +9,7 @@ import pytest
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.models import StandingWish
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.cli.commands.approvals.desk import StoreDesk
-from amplifier_hooks.cli.commands.approvals.search import find_approval, find_rule
+from amplifier_hooks.cli.commands.approvals.view import StoreDesk, find_approval, find_rule
 from tests.support.stores import ALLOW, BOB, DENY, ask, choose
 
 

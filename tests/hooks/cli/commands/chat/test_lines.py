@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.cli.commands.chat.lines import _open_history, read_prompts
+from amplifier_hooks.cli.commands.chat.conversation import _open_history, read_prompts
 from amplifier_hooks.machine.user import find_data_home
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import run_at_terminal, wait_for_prompt

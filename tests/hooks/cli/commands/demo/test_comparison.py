@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from amplifier_hooks.cli.commands.demo.comparison import compare_files
-from amplifier_hooks.cli.commands.demo.story import AFTER, PRODUCTION, SECRET, write_files
+from amplifier_hooks.cli.commands.demo.report import (
+    AFTER,
+    PRODUCTION,
+    SECRET,
+    compare_files,
+    write_files,
+)
 
 
 def test_each_file_stands_beside_what_became_of_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_hooks.cli.commands.demo.fixed_approval import Answer, FixedApproval
+from amplifier_hooks.cli.commands.demo.session import Answer, FixedApproval
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,17 @@ import pytest
 
 from amplifier_audit import AuditLog, anchor_to_file, create_key
 from amplifier_hooks.cli.commands.demo.report import (
+    AFTER,
+    CLEAN,
     NEXT,
+    PRODUCTION,
+    SECRET,
+    WITH_LINT_ERROR,
     Fact,
     Results,
     check_results,
     find_ruff,
     print_report,
-)
-from amplifier_hooks.cli.commands.demo.story import (
-    AFTER,
-    CLEAN,
-    PRODUCTION,
-    SECRET,
-    WITH_LINT_ERROR,
     write_files,
 )
 from amplifier_hooks.cli.program_name import name_program

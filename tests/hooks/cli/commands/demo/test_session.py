@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.cli.commands.demo import session
-from amplifier_hooks.cli.commands.demo.fixed_approval import Answer
-from amplifier_hooks.cli.commands.demo.session import choose_approval, run_session
-from amplifier_hooks.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, write_files
+from amplifier_hooks.cli.commands.demo.report import AFTER, BEFORE, PRODUCTION, write_files
+from amplifier_hooks.cli.commands.demo.session import Answer, choose_approval, run_session
 from amplifier_hooks.cli.display.line_display import LineDisplay
 
 

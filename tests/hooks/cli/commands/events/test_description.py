@@ -9,7 +9,7 @@ import pytest
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.events.event import EventData
 from amplifier_core.events.payloads import ErrorDetails
-from amplifier_hooks.cli.commands.events.description import (
+from amplifier_hooks.cli.commands.events import (
     COMMON_FIELDS,
     OF_MODULES,
     Field,

@@ -7,8 +7,7 @@ import pytest
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval, TestCoordinator
 from amplifier_core.validation.samples import sample_payload
-from amplifier_hooks.cli.commands.events.description import list_events
-from amplifier_hooks.cli.commands.events.effects import describe_effects
+from amplifier_hooks.cli.commands.events import describe_effects, list_events
 
 NOTHING = "has no effect, which is said and recorded"
 ANSWERS = {

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.events.description import list_events
-from amplifier_hooks.cli.commands.events.page import write_page
+from amplifier_hooks.cli.commands.events import list_events, write_page
 from tests.hooks.cli.program import invoke, run_at_terminal
 
 

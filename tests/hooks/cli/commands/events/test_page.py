@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplifier_hooks.cli.commands.events.description import list_events
-from amplifier_hooks.cli.commands.events.page import write_page
+from amplifier_hooks.cli.commands.events import list_events, write_page
 
 PAGE = Path(__file__).parents[5] / "docs" / "events.md"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.cli.commands.guard.claude_version import TooOld, check_version
+from amplifier_hooks.cli.commands.guard.installing import TooOld, check_version
 from tests.hooks.cli.program import invoke
 from tests.support.agent_homes import list_left
 

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_hooks.cli.commands.audit.statistics import format_ms
 from amplifier_hooks.cli.commands.hooks.stats_text import print_survey
-from amplifier_hooks.cli.text.cells import count_cells
+from amplifier_hooks.cli.text.fragments import count_cells
 from amplifier_hooks.insight.counting import Survey
 from tests.hooks.insight.counting.written import write_trail
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from amplifier_hooks.agent.trust.material import Untrusted
-from amplifier_hooks.cli.commands.hooks.trial import (
+from amplifier_hooks.cli.commands.hooks.testing import (
     TrialOptions,
     list_watched,
     prepare_trial,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from amplifier_hooks.cli.commands.hooks.tried_case import list_changes, tried_to_dict, try_cases
+from amplifier_hooks.cli.commands.hooks.tried_text import list_changes, tried_to_dict, try_cases
 from amplifier_hooks.insight.cases.case import Case
 from amplifier_hooks.insight.cases.subject import find_subject
 from tests.hooks.insight.cases.hook_files import GUARD, send, write_hook

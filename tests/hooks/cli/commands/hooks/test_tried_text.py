@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.cli.commands.hooks import tried_text
-from amplifier_hooks.cli.commands.hooks.tried_case import TriedCase, try_cases
+from amplifier_hooks.cli.commands.hooks.tried_text import TriedCase, try_cases
 from amplifier_hooks.insight.cases.case import Case, Step
 from amplifier_hooks.insight.cases.case_run import CaseRun
 from amplifier_hooks.insight.cases.samples import make_samples

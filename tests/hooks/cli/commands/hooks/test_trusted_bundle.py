@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.mount_plan import MountPlan
-from amplifier_hooks.cli.commands.hooks.trusted_bundle import load_material
+from amplifier_hooks.cli.commands.hooks.testing import load_material
 from tests.hooks.cli.conftest import Project
 
 

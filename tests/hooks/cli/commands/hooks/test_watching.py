@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from amplifier_hooks.cli.commands.hooks.watching import run_at_each_change
+from amplifier_hooks.cli.commands.hooks.testing import run_at_each_change
 from tests.support.waiting import wait_until
 
 

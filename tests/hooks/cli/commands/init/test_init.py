@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_hooks import load_bundle
 from amplifier_hooks.agent.trust.store import TrustStore
-from amplifier_hooks.cli.commands.init.templates import HOOK
+from amplifier_hooks.cli.commands.init import HOOK
 from amplifier_hooks.machine.snapshot import normalize
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke, run_amplifier, run_at_terminal

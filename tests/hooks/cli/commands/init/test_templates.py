@@ -9,7 +9,7 @@ import pytest
 from amplifier_hooks import load_bundle
 from amplifier_hooks.agent.trust.comparison import compare_outlines, select
 from amplifier_hooks.agent.trust.outline import outline_plan
-from amplifier_hooks.cli.commands.init.templates import write_bundle
+from amplifier_hooks.cli.commands.init import write_bundle
 
 
 @pytest.mark.parametrize("offline", [True, False])

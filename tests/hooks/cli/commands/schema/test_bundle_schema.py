@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from amplifier_hooks.agent import bundles
-from amplifier_hooks.cli.commands.init.templates import write_bundle
+from amplifier_hooks.cli.commands.init import write_bundle
 from amplifier_hooks.cli.commands.schema.bundle_schema import write_schema
 from tests.docs.yaml_examples import list_examples
 from tests.hooks.agent.bundles.test_schema import MISTAKES

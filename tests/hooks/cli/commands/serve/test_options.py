@@ -8,15 +8,15 @@ import click
 import pytest
 
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.cli.commands.serve import options
-from amplifier_hooks.cli.commands.serve.options import require_server, use_store
+from amplifier_hooks.cli.commands import serve
+from amplifier_hooks.cli.commands.serve import require_server, use_store
 from amplifier_hooks.cli.person import NotAPerson
 
 
 def test_missing_packages_are_named_with_what_installs_them(monkeypatch: pytest.MonkeyPatch):
     """The server is an extra."""
     require_server()
-    monkeypatch.setattr(options, "_PACKAGES", ("fastapi", "no_such_package"))
+    monkeypatch.setattr(serve, "_PACKAGES", ("fastapi", "no_such_package"))
     with pytest.raises(click.ClickException, match=r"no_such_package.*\[web\]"):
         require_server()
 
