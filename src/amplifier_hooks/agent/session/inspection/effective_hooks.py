@@ -22,7 +22,7 @@ from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.session.skipped_modules import add_place
 from amplifier_hooks.agent.tools.mcp import config as mcp_config
 from amplifier_hooks.agent.tools.mcp.launch import identify_server
-from amplifier_hooks.agent.tools.mcp.tool import read_schema
+from amplifier_hooks.agent.tools.mcp.tools import read_schema
 from amplifier_hooks.agent.trust.material import Material
 from amplifier_hooks.guards.mcp.definitions import KnownTools
 from amplifier_hooks.guards.mcp.protocol import name_tool

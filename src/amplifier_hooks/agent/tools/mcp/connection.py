@@ -8,19 +8,22 @@ import contextvars
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from amplifier_core.errors import AmplifierError, ModuleLoadError
+from amplifier_core.interfaces import Host
 from amplifier_core.models import Level
 from amplifier_core.utils import describe_error
+from amplifier_hooks.agent.tools.mcp.client import Client, NotificationHandlers, ServerError
 from amplifier_hooks.agent.tools.mcp.config import ServerConfig
-from amplifier_hooks.agent.tools.mcp.link import Link, LinkError, News
 
 logger = logging.getLogger(__name__)
 
-OpenLink = Callable[[News], AbstractAsyncContextManager[Link]]
+Connect = Callable[[NotificationHandlers], AbstractAsyncContextManager[Client]]
 
-LONG_ENOUGH = 60.0
+STABLE_SECONDS = 60.0
 """Seconds after which a server that ends has not failed in a row with the time before."""
 
 
@@ -31,9 +34,9 @@ class Unavailable(Exception):
 class Listener(Protocol):
     """A session that uses the server."""
 
-    def tell(self, text: str, level: Level) -> None: ...
-    def relist(self) -> None: ...
-    def take_log(self, level: str, text: str) -> None: ...
+    def notify(self, text: str, level: Level) -> None: ...
+    def refresh_later(self) -> None: ...
+    def log_message(self, level: str, text: str) -> None: ...
 
 
 class Connection:
@@ -43,21 +46,21 @@ class Connection:
         self,
         name: str,
         config: ServerConfig,
-        open_link: OpenLink,
+        connect: Connect,
         hide: Callable[[str], str] = str,
     ) -> None:
         self.name = name
         self.config = config
         self.hide = hide
         """Replaces the secrets that the server was given, in a text."""
-        self._open_link = open_link
+        self._connect = connect
         self._listeners: list[Listener] = []
-        self._link: Link | None = None
-        self._why = "it has not been started"
-        self._is_over = False
+        self._client: Client | None = None
+        self._problem = "it has not been started"
+        self._is_abandoned = False
         self._was_up = False
         self._failures = 0
-        self._turned = asyncio.Event()
+        self._settled = asyncio.Event()
         """Set while the connection is up, or given up."""
         self._tried = asyncio.Event()
         self._stop = asyncio.Event()
@@ -78,30 +81,30 @@ class Connection:
     @property
     def problem(self) -> str | None:
         """Why there is no connection now; None if there is one."""
-        return None if self._link is not None else self._why
+        return None if self._client is not None else self._problem
 
     @property
-    def is_over(self) -> bool:
+    def is_abandoned(self) -> bool:
         """Whether it is not tried any more."""
-        return self._is_over
+        return self._is_abandoned
 
-    async def acquire(self) -> Link:
+    async def acquire(self) -> Client:
         """The connection; waits for one that is being started, as long as a start may take."""
-        if self._link is not None and self._link.ended.is_set():
-            self._go_down(self._link.reason or "it ended")
-        if self._link is None and not self._is_over:
+        if self._client is not None and self._client.ended.is_set():
+            self._record_end(self._client.reason or "it ended")
+        if self._client is None and not self._is_abandoned:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.config.start_timeout):
-                    await self._turned.wait()
-        if self._link is None:
-            raise Unavailable(self._why)
-        return self._link
+                    await self._settled.wait()
+        if self._client is None:
+            raise Unavailable(self._problem)
+        return self._client
 
-    def join(self, listener: Listener) -> None:
+    def add_listener(self, listener: Listener) -> None:
         """Tell a session of what happens from now on."""
         self._listeners.append(listener)
 
-    def leave(self, listener: Listener) -> None:
+    def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
         if listener in self._listeners:
             self._listeners.remove(listener)
@@ -111,7 +114,7 @@ class Connection:
         self._stop.set()
         if self._task is None:
             return
-        if self._link is None:  # it need not be waited for: nobody wants it any more
+        if self._client is None:  # it need not be waited for: nobody wants it any more
             self._task.cancel()
         try:
             await asyncio.wait({self._task})
@@ -124,64 +127,64 @@ class Connection:
     async def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                await self._live()
+                await self._run_once()
                 if self._stop.is_set() or not self._may_try_again():
                     break
                 await self._wait_before_restart()
         finally:
-            self._link, self._is_over = None, True
-            self._turned.set()
+            self._client, self._is_abandoned = None, True
+            self._settled.set()
             self._tried.set()
 
-    async def _live(self) -> None:
-        """One life of the server, to its end; `_why` says then how it ended."""
+    async def _run_once(self) -> None:
+        """One life of the server, to its end; `_problem` says then how it ended."""
         started: float | None = None
         clock = asyncio.get_running_loop().time
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.config.start_timeout):
-                    link = await stack.enter_async_context(self._open_link(self._make_news()))
+                    client = await stack.enter_async_context(self._connect(self._make_handlers()))
                 started = clock()
-                self._come_up(link)
-                await self._wait_for_end(link)
-                self._go_down(link.reason or "it ended")
+                self._record_start(client)
+                await self._wait_for_end(client)
+                self._record_end(client.reason or "it ended")
         except Exception as error:  # noqa: BLE001 - whatever it was, the session goes on
-            self._take_failure(error, is_start=started is None)
-        if started is not None and clock() - started > LONG_ENOUGH:
+            self._record_failure(error, is_start=started is None)
+        if started is not None and clock() - started > STABLE_SECONDS:
             self._failures = 0
         self._failures += 1
 
-    def _take_failure(self, error: Exception, *, is_start: bool) -> None:
+    def _record_failure(self, error: Exception, *, is_start: bool) -> None:
         if not is_start:  # why it ended is known; that it could not be ended well says less
             logger.debug("The end of the MCP server %s: %s", self.name, describe_error(error))
-            self._go_down(_explain(error) if self._link is not None else self._why)
+            self._record_end(_explain(error) if self._client is not None else self._problem)
         elif isinstance(error, TimeoutError):
-            self._go_down(f"it did not answer within {self.config.start_timeout:g} seconds")
+            self._record_end(f"it did not answer within {self.config.start_timeout:g} seconds")
         else:
             if isinstance(error, ModuleLoadError):  # no such program, no such secret
                 self._failures = self.config.restart.attempts
-            self._go_down(_explain(error))
+            self._record_end(_explain(error))
 
-    def _come_up(self, link: Link) -> None:
+    def _record_start(self, client: Client) -> None:
         is_first, was_up = not self._tried.is_set(), self._was_up
-        self._link, self._was_up = link, True
-        self._turned.set()
+        self._client, self._was_up = client, True
+        self._settled.set()
         self._tried.set()
         if not is_first:
-            self._tell("is running again." if was_up else "is running now.", "info")
-            self.relist()
+            self._notify("is running again." if was_up else "is running now.", "info")
+            self.refresh_later()
 
-    async def _wait_for_end(self, link: Link) -> None:
-        waits = [asyncio.ensure_future(one.wait()) for one in (link.ended, self._stop)]
+    async def _wait_for_end(self, client: Client) -> None:
+        waits = [asyncio.ensure_future(one.wait()) for one in (client.ended, self._stop)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for one in waits:
                 one.cancel()
 
-    def _go_down(self, why: str) -> None:
-        self._link, self._why = None, why
-        self._turned.clear()
+    def _record_end(self, why: str) -> None:
+        self._client, self._problem = None, why
+        self._settled.clear()
 
     def _may_try_again(self) -> bool:
         restart = self.config.restart
@@ -190,8 +193,10 @@ class Connection:
         times = "once" if self._failures == 1 else f"{self._failures} times in a row"
         what = "is not started again in this session" if restart.attempts else "is not restarted"
         if self._tried.is_set():
-            self._tell(f"{self._verb} ({times}): {self._why}\nIt {what}.", "error")
-        self._why = f"{self._why} (it {what})"
+            self._notify(
+                f"{self._describe_failure} ({times}): {self._problem}\nIt {what}.", "error"
+            )
+        self._problem = f"{self._problem} (it {what})"
         return False
 
     async def _wait_before_restart(self) -> None:
@@ -200,8 +205,8 @@ class Connection:
         if self._tried.is_set():
             count = f"{self._failures} of {restart.attempts}"
             again = "Connecting again" if self.config.url else "Starting it again"
-            told = f"{self._verb}: {self._why}\n{again} in {delay:g} s ({count})."
-            self._tell(told, "warning")
+            told = f"{self._describe_failure}: {self._problem}\n{again} in {delay:g} s ({count})."
+            self._notify(told, "warning")
         self._tried.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):
@@ -210,29 +215,75 @@ class Connection:
     # Telling
 
     @property
-    def _verb(self) -> str:
+    def _describe_failure(self) -> str:
         return "has ended" if self._was_up else "has not started"
 
-    def relist(self) -> None:
+    def refresh_later(self) -> None:
         """Have every session look at the tools again."""
         for one in list(self._listeners):
-            one.relist()
+            one.refresh_later()
 
-    def _tell(self, what: str, level: Level) -> None:
+    def _notify(self, what: str, level: Level) -> None:
         for one in list(self._listeners):
-            one.tell(f"The MCP server {self.name!r} {what}", level)
+            one.notify(f"The MCP server {self.name!r} {what}", level)
 
-    def _make_news(self) -> News:
-        def take_log(level: str, text: str) -> None:
+    def _make_handlers(self) -> NotificationHandlers:
+        def log_message(level: str, text: str) -> None:
             for one in list(self._listeners):
-                one.take_log(level, text)
+                one.log_message(level, text)
 
-        return News(self.relist, take_log)
+        return NotificationHandlers(self.refresh_later, log_message)
 
 
 def _explain(error: Exception) -> str:
     """The innermost cause: task groups wrap what was raised in them."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
-    told = isinstance(error, AmplifierError | LinkError)
+    told = isinstance(error, AmplifierError | ServerError)
     return str(error) if told else describe_error(error)
+
+
+@dataclass(slots=True)
+class _Shared:
+    connection: Connection
+    users: int = 0
+
+
+class SharedConnections:
+    """The connections in use, by what they lead to."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, _Shared] = {}
+
+    def take(self, key: str, make: Callable[[], Connection]) -> Connection:
+        """The connection for a key; made if the session and its sub-agents have none."""
+        if key not in self._shared:
+            self._shared[key] = _Shared(make())
+        self._shared[key].users += 1
+        return self._shared[key].connection
+
+    async def release(self, key: str) -> None:
+        """The last user who releases it ends the server."""
+        shared = self._shared.get(key)
+        if shared is None:
+            return
+        shared.users -= 1
+        if shared.users <= 0:
+            del self._shared[key]
+            await shared.connection.close()
+
+
+_shared_by_session: WeakValueDictionary[
+    tuple[asyncio.AbstractEventLoop, str], SharedConnections
+] = WeakValueDictionary()
+
+
+def find_shared_connections(host: Host) -> SharedConnections:
+    """Those of a session, or of its parent if that uses servers too. Keep what you get."""
+    loop = asyncio.get_running_loop()
+    names = [one for one in (host.session_id, host.parent_id) if one]
+    found = next((known for one in names if (known := _shared_by_session.get((loop, one)))), None)
+    shared = found or SharedConnections()
+    if host.session_id:
+        _shared_by_session[loop, host.session_id] = shared
+    return shared

@@ -39,12 +39,12 @@ class Launch:
 
 def prepare_launch(server: ServerConfig, env: Mapping[str, str], cwd: Path) -> Launch:
     """The process of a server; ModuleLoadError if there is no such program or folder."""
-    given = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(env)
+    input = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(env)
     if not cwd.is_dir():
         raise ModuleLoadError(f"its folder {cwd} does not exist")
-    program = _find_program(server.command or "", given.get("PATH"), cwd)
-    words = [*list_binding_words(given.get("PATH")), program, *server.args]
-    return Launch(words[0], tuple(words[1:]), given, cwd)
+    program = _find_program(server.command or "", input.get("PATH"), cwd)
+    words = [*list_binding_words(input.get("PATH")), program, *server.args]
+    return Launch(words[0], tuple(words[1:]), input, cwd)
 
 
 def _find_program(command: str, path: str | None, cwd: Path) -> str:

@@ -14,20 +14,30 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import SESSION_START
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
+from amplifier_hooks.agent.tools.mcp.client import (
+    Client,
+    NotificationHandlers,
+    ServerError,
+    StderrTail,
+    connect,
+    open_http,
+    open_pipes,
+)
 from amplifier_hooks.agent.tools.mcp.config import NAME, Config, ServerConfig
-from amplifier_hooks.agent.tools.mcp.connection import Connection, OpenLink
-from amplifier_hooks.agent.tools.mcp.family import Family, find_family
+from amplifier_hooks.agent.tools.mcp.connection import (
+    Connect,
+    Connection,
+    SharedConnections,
+    find_shared_connections,
+)
 from amplifier_hooks.agent.tools.mcp.launch import (
     check_files,
     digest_own_files,
     identify_server,
     prepare_launch,
 )
-from amplifier_hooks.agent.tools.mcp.link import Link, LinkError, News, open_link
 from amplifier_hooks.agent.tools.mcp.secrets import Secrets, check_values, find_literals
 from amplifier_hooks.agent.tools.mcp.server_tools import ServerTools
-from amplifier_hooks.agent.tools.mcp.stderr_tail import StderrTail
-from amplifier_hooks.agent.tools.mcp.transport import open_http, open_pipes
 from amplifier_hooks.agent.tools.roots import get_working_dir
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.path_guard import register_path_guard
@@ -64,14 +74,14 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     if options.servers:
         require("mcp", NAME, "mcp")
         register_path_guard(coordinator, get_working_dir(coordinator), _list_guarded(coordinator))
-    family = find_family(coordinator)
-    mounted = [_take(coordinator, family, name, one) for name, one in options.servers.items()]
+    shared = find_shared_connections(coordinator)
+    mounted = [_use_server(coordinator, shared, name, one) for name, one in options.servers.items()]
     known: list[ServerTools] = coordinator.get_capability(CAPABILITY) or []
     coordinator.register_capability(CAPABILITY, known)
     known += [one.tools for one in mounted]
 
     async def cleanup() -> None:
-        await asyncio.gather(*(_give_back(one, family, known) for one in mounted))
+        await asyncio.gather(*(_release_server(one, shared, known) for one in mounted))
         mounted.clear()
 
     try:
@@ -96,14 +106,14 @@ async def on_session_ready(coordinator: Host) -> None:
 
 
 async def _check_secrets(host: Host, name: str, server: ServerConfig) -> None:
-    for option, given in (("env", server.env), ("headers", server.headers)):
+    for option, input in (("env", server.env), ("headers", server.headers)):
         place = f"servers.{name}.{option}"
         try:
-            check_values(given, place)
+            check_values(input, place)
         except ModuleLoadError as error:
             raise ModuleLoadError(f"{NAME}: {error}") from error
         # What is said of a sub-agent's module has been said of its parent's.
-        for one in find_literals(given) if host.parent_id is None else ():
+        for one in find_literals(input) if host.parent_id is None else ():
             await host.show(
                 f"'{place}.{one}' looks like a secret that stands in the bundle. "
                 "Name where it is instead: {env: NAME} or {file: PATH}",
@@ -112,7 +122,7 @@ async def _check_secrets(host: Host, name: str, server: ServerConfig) -> None:
             )
 
 
-def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mounted:
+def _use_server(host: Host, shared: SharedConnections, name: str, server: ServerConfig) -> _Mounted:
     base = get_working_dir(host)
     cwd = get_working_dir(host, server.cwd)
     files = digest_own_files(server, cwd)
@@ -126,10 +136,10 @@ def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mount
     def make() -> Connection:
         secrets = Secrets()
         secrets.add_literals({**server.env, **server.headers})
-        opener = _make_opener(name, server, secrets, (base, cwd), check)
+        opener = _make_connect(name, server, secrets, (base, cwd), check)
         return Connection(name, server, opener, secrets.hide)
 
-    connection = family.take(key, make)
+    connection = shared.take(key, make)
     identity = identify_server(server, cwd)
     guard = DefinitionGuard(host, name, identity, new_tools=server.new_tools)
     tools = ServerTools(host, connection, guard, server)
@@ -137,32 +147,34 @@ def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mount
     return _Mounted(tools, connection, required, key, host.register_scrubber(connection.hide))
 
 
-async def _give_back(one: _Mounted, family: Family, known: list[ServerTools]) -> None:
+async def _release_server(
+    one: _Mounted, shared: SharedConnections, known: list[ServerTools]
+) -> None:
     if one.tools in known:
         known.remove(one.tools)
     try:
         await one.tools.close()
     finally:
-        await family.give_back(one.key)
+        await shared.release(one.key)
         one.forget()
 
 
-def _make_opener(
+def _make_connect(
     name: str,
     server: ServerConfig,
     secrets: Secrets,
     folders: tuple[Path, Path],
     check: Callable[[], None],
-) -> OpenLink:
+) -> Connect:
     base, cwd = folders
 
     @asynccontextmanager
-    async def open_one(news: News) -> AsyncIterator[Link]:
+    async def open_one(handlers: NotificationHandlers) -> AsyncIterator[Client]:
         ended = asyncio.Event()
         if server.url is not None:
             headers = secrets.resolve(server.headers, f"servers.{name}.headers", base)
-            async with open_link(open_http(server.url, headers, ended), ended, news) as link:
-                yield link
+            async with connect(open_http(server.url, headers, ended), ended, handlers) as client:
+                yield client
             return
         check()
         env = secrets.resolve(server.env, f"servers.{name}.env", base)
@@ -170,13 +182,13 @@ def _make_opener(
         with closing(StderrTail(name)) as stderr:
             async with AsyncExitStack() as stack:
                 pipes = open_pipes(launch, stderr, ended)
-                opening = open_link(pipes, ended, news, stderr.describe)
+                opening = connect(pipes, ended, handlers, stderr.describe)
                 try:
-                    link = await stack.enter_async_context(opening)
+                    client = await stack.enter_async_context(opening)
                 except Exception as error:
                     said = stderr.describe()
-                    raise LinkError(said) if said else error from error
-                yield link
+                    raise ServerError(said) if said else error from error
+                yield client
 
     return open_one
 

@@ -33,9 +33,9 @@ class Secrets:
         self._values: set[str] = set()
         self._scrub = LiteralScrubber(())
 
-    def resolve(self, given: Mapping[str, Any], owner: str, base: Path) -> dict[str, str]:
+    def resolve(self, input: Mapping[str, Any], owner: str, base: Path) -> dict[str, str]:
         """The values by their names; ModuleLoadError for one that is not there."""
-        return {name: self._read(value, f"{owner}.{name}", base) for name, value in given.items()}
+        return {name: self._read(value, f"{owner}.{name}", base) for name, value in input.items()}
 
     def _read(self, value: Any, place: str, base: Path) -> str:
         if not isinstance(value, Mapping):
@@ -44,11 +44,11 @@ class Secrets:
         self._add(found)
         return f"{value.get('prefix') or ''}{found}"
 
-    def add_literals(self, given: Mapping[str, Any]) -> list[str]:
+    def add_literals(self, input: Mapping[str, Any]) -> list[str]:
         """Hide what looks like a secret and stands in the bundle; returns the names of it."""
-        names = list(find_literals(given))
+        names = list(find_literals(input))
         for name in names:
-            for word in str(given[name]).split():  # `Bearer` is none
+            for word in str(input[name]).split():  # `Bearer` is none
                 self._add(word if len(word) > _SHORTEST else "")
         return names
 
@@ -67,9 +67,9 @@ def write_plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def check_values(given: Mapping[str, Any], owner: str) -> None:
+def check_values(input: Mapping[str, Any], owner: str) -> None:
     """ModuleLoadError if a value is neither a text nor says where it is; no value is shown."""
-    for name, value in given.items():
+    for name, value in input.items():
         if isinstance(value, str | int | float):
             continue
         place = f"{owner}.{name}"
@@ -85,10 +85,10 @@ def check_values(given: Mapping[str, Any], owner: str) -> None:
             raise ModuleLoadError(f"option '{place}' has something else than texts")
 
 
-def find_literals(given: Mapping[str, Any]) -> Iterator[str]:
+def find_literals(input: Mapping[str, Any]) -> Iterator[str]:
     """The names of values that look like secrets and stand in the bundle itself."""
     known = [one for one in os.environ.values() if len(one) >= _SHORTEST]
-    for name, value in given.items():
+    for name, value in input.items():
         if not isinstance(value, str) or len(value) < _SHORTEST:
             continue
         # What a variable of the bundle, ${NAME}, was replaced by is no literal.

@@ -13,16 +13,17 @@ from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.tools.mcp.calls import Caller
+from amplifier_hooks.agent.tools.mcp.client import ServerError
 from amplifier_hooks.agent.tools.mcp.config import NAME, ServerConfig
 from amplifier_hooks.agent.tools.mcp.connection import Connection, Unavailable
-from amplifier_hooks.agent.tools.mcp.link import LinkError
-from amplifier_hooks.agent.tools.mcp.listings import Withheld, judge_list
-from amplifier_hooks.agent.tools.mcp.offered_tools import (
-    OFFERED,
-    find_offered,
-    make_offered_tools,
+from amplifier_hooks.agent.tools.mcp.tools import (
+    EXTRA_TOOLS,
+    McpTool,
+    Withheld,
+    find_extra_tools,
+    judge_list,
+    make_extra_tools,
 )
-from amplifier_hooks.agent.tools.mcp.tool import McpTool
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.definitions import Definition, digest_definition
 from amplifier_hooks.guards.mcp.protocol import name_tool
@@ -54,7 +55,7 @@ class ServerTools:
         self._config = config
         self._caller = Caller(host, connection, config.timeout)
         self._tools: dict[str, McpTool] = {}
-        self._offered: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
         self._listed: list[Definition] = []
         self._kinds: list[str] = []
         self._is_judging = False
@@ -71,14 +72,18 @@ class ServerTools:
         """Start the server if nobody has, and mount its tools; no hook has judged them yet."""
         self._guard.register()
         self._host.hooks.register(
-            APPROVAL_GRANTED, self._take_yes, _AFTER_GUARD, f"{NAME}:{self.server}"
+            APPROVAL_GRANTED, self._on_approval_granted, _AFTER_GUARD, f"{NAME}:{self.server}"
         )
-        self._connection.join(self)
+        self._connection.add_listener(self)
         await self._connection.start()
         problem = self._connection.problem
         if problem is not None:
-            later = "" if self._connection.is_over else "\nIt is tried again in the background."
-            self.tell(f"The MCP server {self.server!r} has not started: {problem}{later}", "error")
+            later = (
+                "" if self._connection.is_abandoned else "\nIt is tried again in the background."
+            )
+            self.notify(
+                f"The MCP server {self.server!r} has not started: {problem}{later}", "error"
+            )
         else:
             await self.refresh()
 
@@ -86,19 +91,19 @@ class ServerTools:
         """All hooks are there: have them judge what was listed, and everything from now on."""
         self._is_judging = True
         if self._listed or self._kinds:
-            await self._use_again()
+            await self._show_again()
 
     async def close(self) -> None:
         """Take the tools away; whoever else uses the server keeps it."""
         self._is_closed = True
-        self._connection.leave(self)
+        self._connection.remove_listener(self)
         await self._work.close()
         async with self._changing:
             await self._withhold_all()
 
     # What the connection tells
 
-    def tell(self, text: str, level: Level) -> None:
+    def notify(self, text: str, level: Level) -> None:
         """Show something to the person; a sub-agent's has been shown for its parent."""
         text = self._connection.hide(text)
         if self._host.parent_id is None:
@@ -106,30 +111,30 @@ class ServerTools:
         else:
             logger.info("%s", text)
 
-    def relist(self) -> None:
+    def refresh_later(self) -> None:
         """Look at the tools again, in the background; once, however often it is wanted."""
         if not self._is_closed and not self._is_due:
             self._is_due = True
             self._work.start(self.refresh())
 
-    def take_log(self, level: str, text: str) -> None:
+    def log_message(self, level: str, text: str) -> None:
         """A line that the server has logged."""
         line = self._connection.hide(f"MCP server {self.server!r}, {level}: {text[:_LONGEST]}")
         if level in _LEVELS or self._shown >= _MOST_SHOWN:
             logger.log(_LEVELS.get(level, logging.WARNING), "%s", line)
         else:
             self._shown += 1
-            self.tell(line, "warning")
+            self.notify(line, "warning")
 
-    def _take_yes(self, event: str, data: dict[str, Any]) -> HookResult:
+    def _on_approval_granted(self, event: str, data: dict[str, Any]) -> HookResult:
         """A person has allowed a definition: models see it from now on, if hooks let them."""
         if data.get("hook") == self._guard.name and not self._is_closed:
-            self._work.start(self._use_again())
+            self._work.start(self._show_again())
         return HookResult(action="continue")
 
-    async def _use_again(self) -> None:
+    async def _show_again(self) -> None:
         async with self._changing:
-            await self._attempt(self._use_all)
+            await self._attempt(self._mount_all)
 
     # Listing
 
@@ -137,7 +142,7 @@ class ServerTools:
         """List the tools anew, and mount and unmount accordingly."""
         async with self._changing:
             self._is_due = False
-            await self._attempt(self._list_and_use)
+            await self._attempt(self._list_and_mount)
 
     async def _attempt(self, change: Callable[[], Any]) -> None:
         """What cannot be listed or judged is not offered to a model."""
@@ -145,38 +150,42 @@ class ServerTools:
             await change()
         except Withheld as reason:
             await self._withhold_all()
-            self.tell(
+            self.notify(
                 f"The tools of the MCP server {self.server!r} are withheld: {reason}", "warning"
             )
         except Unavailable:
             return  # which has been told; calls say so, too
-        except (LinkError, AmplifierError) as error:
+        except (ServerError, AmplifierError) as error:
             await self._withhold_all()
             why = str(error)
-            self.tell(f"The tools of the MCP server {self.server!r} cannot be used: {why}", "error")
+            self.notify(
+                f"The tools of the MCP server {self.server!r} cannot be used: {why}", "error"
+            )
         except Exception as error:
             await self._withhold_all()
             logger.exception("The tools of the MCP server %s cannot be used", self.server)
             why = describe_error(error)
-            self.tell(f"The tools of the MCP server {self.server!r} cannot be used: {why}", "error")
+            self.notify(
+                f"The tools of the MCP server {self.server!r} cannot be used: {why}", "error"
+            )
 
-    async def _list_and_use(self) -> None:
-        link = await self._connection.acquire()
+    async def _list_and_mount(self) -> None:
+        client = await self._connection.acquire()
         limit = self._config.start_timeout
         try:
             async with asyncio.timeout(limit):
-                found = await link.list("tools/list") if link.offers("tools") else []
-                self._kinds = await find_offered(link)
+                found = await client.list("tools/list") if client.offers("tools") else []
+                self._kinds = await find_extra_tools(client)
         except TimeoutError:
-            raise LinkError(f"they were not listed within {limit:g} seconds") from None
-        self._listed = self._choose(found)
-        await self._use_all()
+            raise ServerError(f"they were not listed within {limit:g} seconds") from None
+        self._listed = self._select_tools(found)
+        await self._mount_all()
 
-    async def _use_all(self) -> None:
-        await self._use_listed()
-        await self._mount_offered()
+    async def _mount_all(self) -> None:
+        await self._mount_listed()
+        await self._mount_extra()
 
-    def _choose(self, found: list[Definition]) -> list[Definition]:
+    def _select_tools(self, found: list[Definition]) -> list[Definition]:
         """The tools that are wanted, each once; a name that is taken does not come again."""
         chosen: dict[str, Definition] = {}
         for tool in found:
@@ -185,20 +194,22 @@ class ServerTools:
             if not self._config.wants(name):
                 continue
             if ours in chosen:
-                self.tell(
+                self.notify(
                     f"The MCP server {self.server!r} has two tools that would both be {ours}; "
                     f"the second one, {name!r}, is left out.",
                     "warning",
                 )
                 continue
             chosen[ours] = tool
-        names = [*(str(one.get("name")) for one in found), *OFFERED]
+        names = [*(str(one.get("name")) for one in found), *EXTRA_TOOLS]
         if unmet := self._config.list_unmet(names):
             missing = ", ".join(unmet)
-            self.tell(f"The MCP server {self.server!r} has no tool {missing} (`tools`).", "warning")
+            self.notify(
+                f"The MCP server {self.server!r} has no tool {missing} (`tools`).", "warning"
+            )
         return list(chosen.values())
 
-    async def _use_listed(self) -> None:
+    async def _mount_listed(self) -> None:
         """Show models what people allowed and hooks leave of the tools."""
         shown = await self._guard.review(self._listed)
         if self._is_judging:
@@ -206,12 +217,12 @@ class ServerTools:
         by_name = {str(one.get("name")): one for one in shown}
         wanted = [one for one in self._listed if one.get("name") in by_name]
         for tool in wanted:
-            await self._put(tool, by_name[str(tool["name"])])
+            await self._mount(tool, by_name[str(tool["name"])])
         names = {name_tool(self.server, str(one["name"])) for one in wanted}
         for name in [one for one in self._tools if one not in names]:
-            await self._take_away(self._tools, name)
+            await self._unmount(self._tools, name)
 
-    async def _put(self, tool: Definition, shown: Definition) -> None:
+    async def _mount(self, tool: Definition, shown: Definition) -> None:
         name = name_tool(self.server, str(tool["name"]))
         found, before = digest_definition(tool), self._tools.get(name)
         if before is not None and before.digest == found:
@@ -233,29 +244,31 @@ class ServerTools:
             return mounted.get(name) is before
         if name in mounted:
             if self._is_judging:  # before, the module may be about to follow itself in a reload
-                self.tell(f"{name} is there already; that of {self.server!r} is left out.", "error")
+                self.notify(
+                    f"{name} is there already; that of {self.server!r} is left out.", "error"
+                )
             return False
-        ours = [*self._tools.values(), *self._offered.values()]
+        ours = [*self._tools.values(), *self._extra.values()]
         return all(mounted.get(one.name) is one for one in ours)
 
-    async def _mount_offered(self) -> None:
+    async def _mount_extra(self) -> None:
         taken = self._tools.keys()
-        made = make_offered_tools(self._host, self.server, self._kinds, self._caller, taken)
+        made = make_extra_tools(self._host, self.server, self._kinds, self._caller, taken)
         offered = {tool.name: tool for tool in made if self._config.wants(tool.kind)}
         self._guard.accept(offered)
-        for name in [one for one in self._offered if one not in offered]:
-            await self._take_away(self._offered, name)
+        for name in [one for one in self._extra if one not in offered]:
+            await self._unmount(self._extra, name)
         for name, tool in offered.items():
-            if name not in self._offered and self._may_mount(name, None):
-                self._offered[name] = tool
+            if name not in self._extra and self._may_mount(name, None):
+                self._extra[name] = tool
                 await self._host.mount("tools", tool, name=name)
 
     async def _withhold_all(self) -> None:
-        for kept in (self._tools, self._offered):
+        for kept in (self._tools, self._extra):
             for name in list(kept):
-                await self._take_away(kept, name)
+                await self._unmount(kept, name)
 
-    async def _take_away(self, kept: dict[str, Any], name: str) -> None:
+    async def _unmount(self, kept: dict[str, Any], name: str) -> None:
         tool = kept.pop(name)
         if self._host.get("tools", name) is tool:
             await self._host.unmount("tools", name)

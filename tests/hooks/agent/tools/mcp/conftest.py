@@ -37,8 +37,8 @@ class RealServer:
         await mcp.on_session_ready(self.host)
         return self
 
-    async def call(self, tool, **given):
-        return await self.host.get("tools")[f"mcp__small__{tool}"].execute(given)
+    async def call(self, tool, **input):
+        return await self.host.get("tools")[f"mcp__small__{tool}"].execute(input)
 
     @property
     def received(self):

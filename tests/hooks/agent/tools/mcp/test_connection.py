@@ -7,9 +7,55 @@ import asyncio
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.agent.tools.mcp.connection import Unavailable
+from amplifier_core.testing import TestCoordinator
+from amplifier_hooks.agent.tools.mcp.connection import (
+    SharedConnections,
+    Unavailable,
+    find_shared_connections,
+)
 from tests.support.mcp_links import FakeServer
 from tests.support.waiting import wait_until
+
+
+async def test_the_last_user_ends_the_server():
+    """Whoever leaves earlier takes nothing from the others."""
+    server, shared = FakeServer(), SharedConnections()
+    first = shared.take("calc", server.connect)
+    assert shared.take("calc", server.connect) is first
+    await first.start()
+    await shared.release("calc")
+    assert first.problem is None
+    await shared.release("calc")
+    assert first.problem is not None
+    assert shared.take("calc", server.connect) is not first
+
+
+async def test_another_key_is_another_connection():
+    """A server with other options is another one."""
+    shared = SharedConnections()
+    one = shared.take("a", FakeServer().connect)
+    assert shared.take("b", FakeServer().connect) is not one
+    await shared.release("never taken")
+
+
+async def test_a_sub_agent_belongs_to_the_family_of_its_parent():
+    """And to no other."""
+    parent = find_shared_connections(TestCoordinator(session_id="parent"))
+    child = find_shared_connections(TestCoordinator(session_id="child", parent_id="parent"))
+    grandchild = find_shared_connections(
+        TestCoordinator(session_id="grandchild", parent_id="child")
+    )
+    assert child is parent
+    assert grandchild is parent
+    assert find_shared_connections(TestCoordinator(session_id="stranger")) is not parent
+
+
+async def test_a_family_is_forgotten_with_its_last_session():
+    """A later session of the same name starts anew."""
+    first = find_shared_connections(TestCoordinator(session_id="again"))
+    first.take("calc", FakeServer().connect)
+    del first
+    assert find_shared_connections(TestCoordinator(session_id="again"))._shared == {}
 
 
 class Told:
@@ -18,13 +64,13 @@ class Told:
     def __init__(self):
         self.texts, self.logged, self.relisted = [], [], 0
 
-    def tell(self, text, level):
+    def notify(self, text, level):
         self.texts.append((level, text))
 
-    def relist(self):
+    def refresh_later(self):
         self.relisted += 1
 
-    def take_log(self, level, text):
+    def log_message(self, level, text):
         self.logged.append((level, text))
 
 
@@ -40,7 +86,7 @@ async def open_up(told):
 
     async def connect(server, **options):
         connection = server.connect(**options)
-        connection.join(told)
+        connection.add_listener(told)
         opened.append(connection)
         await connection.start()
         return connection
@@ -54,7 +100,7 @@ async def test_a_server_that_starts_is_there(open_up, told):
     """Nobody is bothered."""
     server = FakeServer()
     connection = await open_up(server)
-    assert await connection.acquire() is server.link
+    assert await connection.acquire() is server.client
     assert connection.problem is None
     assert told.texts == []
 
@@ -64,8 +110,8 @@ async def test_a_server_that_ends_is_started_again_and_said(open_up, told):
     server = FakeServer()
     connection = await open_up(server)
     server.die("out of memory")
-    link = await connection.acquire()
-    assert link is server.link
+    client = await connection.acquire()
+    assert client is server.client
     assert server.starts == 2
     assert told.texts[0][0] == "warning"
     assert "out of memory" in told.texts[0][1]
@@ -130,7 +176,7 @@ async def test_a_server_that_never_answers_is_a_start_that_failed(open_up):
     """After the time that a start may take."""
 
     class Silent(FakeServer):
-        def open(self, news):
+        def open(self, handlers):
             self.starts += 1
             return Waiting()
 
@@ -147,7 +193,7 @@ async def test_a_server_that_never_answers_is_a_start_that_failed(open_up):
 
 async def test_failures_long_ago_do_not_count(open_up, told, monkeypatch):
     """A server that ends once a day is started again each time."""
-    monkeypatch.setattr("amplifier_hooks.agent.tools.mcp.connection.LONG_ENOUGH", -1.0)
+    monkeypatch.setattr("amplifier_hooks.agent.tools.mcp.connection.STABLE_SECONDS", -1.0)
     server = FakeServer()
     connection = await open_up(server, restart={"attempts": 1})
     for _ in range(4):
@@ -161,12 +207,12 @@ async def test_what_a_server_says_by_itself_reaches_the_sessions(open_up, told):
     """As long as they are interested."""
     server = FakeServer()
     connection = await open_up(server)
-    server.news.on_log("error", "oh")
-    server.news.on_changed()
+    server.handlers.on_log("error", "oh")
+    server.handlers.on_changed()
     assert (told.logged, told.relisted) == ([("error", "oh")], 1)
-    connection.leave(told)
-    connection.leave(told)
-    server.news.on_changed()
+    connection.remove_listener(told)
+    connection.remove_listener(told)
+    server.handlers.on_changed()
     assert told.relisted == 1
 
 

@@ -21,14 +21,14 @@ def test_values_come_from_the_bundle_variables_and_files(secrets, tmp_path, monk
     """A prefix is put before what was found, as in `Bearer TOKEN`."""
     monkeypatch.setenv("DOCS_TOKEN", TOKEN)
     (tmp_path / "token").write_text(f"{TOKEN}\n")
-    given = {
+    input = {
         "TZ": "UTC",
         "PORT": 80,
         "DEBUG": True,
         "A": {"env": "DOCS_TOKEN", "prefix": "Bearer "},
         "B": {"file": "token"},
     }
-    assert secrets.resolve(given, "env", tmp_path) == {
+    assert secrets.resolve(input, "env", tmp_path) == {
         "TZ": "UTC",
         "PORT": "80",
         "DEBUG": "true",
@@ -70,14 +70,14 @@ def test_a_wrong_value_is_refused_and_not_shown(value):
 
 def test_a_literal_that_looks_like_a_secret_is_noticed(monkeypatch):
     """By its name or by its shape."""
-    given = {
+    input = {
         "API_KEY": "abcdefgh123",
         "OTHER": "ghp_" + "a1B2" * 9,
         "TZ": "Europe/Berlin",
         "TOKEN": {"env": "X"},
         "KEY": "x",
     }
-    assert list(find_literals(given)) == ["API_KEY", "OTHER"]
+    assert list(find_literals(input)) == ["API_KEY", "OTHER"]
 
 
 def test_a_literal_is_hidden_all_the_same(secrets):

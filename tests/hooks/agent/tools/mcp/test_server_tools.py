@@ -10,7 +10,7 @@ import pytest
 from amplifier_core.message_models import ToolCall
 from amplifier_core.testing import ScriptedApproval, TestCoordinator
 from amplifier_core.tool_call import call_tool
-from amplifier_hooks.agent.tools.mcp.link import LinkError
+from amplifier_hooks.agent.tools.mcp.client import ServerError
 from amplifier_hooks.agent.tools.mcp.server_tools import ServerTools
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.definitions import KnownTools
@@ -53,8 +53,8 @@ class World:
     def shown(self):
         return [text for text, _, _ in self.host.screen.messages]
 
-    async def call(self, name=NAME, **given):
-        return await call_tool(self.host, ToolCall(id="1", name=name, arguments=given))
+    async def call(self, name=NAME, **input):
+        return await call_tool(self.host, ToolCall(id="1", name=name, arguments=input))
 
     async def list_again(self, *tools):
         self.server.lists["tools/list"] = list(tools)
@@ -176,7 +176,7 @@ async def test_the_server_can_tell_that_its_list_has_changed(make):
     """Then it is listed again."""
     world = await make()
     world.server.lists["tools/list"] = [ADD, SUB]
-    world.server.news.on_changed()
+    world.server.handlers.on_changed()
     await wait_until(lambda: "mcp__calc__sub" in world.mounted)
 
 
@@ -185,7 +185,7 @@ async def test_a_server_that_tells_of_changes_all_the_time_is_listed_now_and_the
     world = await make()
     before = world.server.listed
     for _ in range(1_000):
-        world.server.news.on_changed()
+        world.server.handlers.on_changed()
     world.server.lists["tools/list"] = [ADD, SUB]
     await wait_until(lambda: "mcp__calc__sub" in world.mounted)
     assert world.server.listed - before <= 2
@@ -235,7 +235,7 @@ async def test_a_server_that_has_not_started_is_said_loudly(make):
 async def test_a_server_that_cannot_list_offers_nothing_and_it_is_said(make):
     """Neither can one whose tools nobody can compare with what was allowed."""
     server = FakeServer()
-    server.lists["tools/list"] = LinkError("broken list")
+    server.lists["tools/list"] = ServerError("broken list")
     world = await make(server)
     assert world.mounted == {}
     await wait_until(lambda: any("broken list" in text for text in world.shown))
@@ -303,13 +303,13 @@ async def test_errors_of_a_server_are_shown_and_the_rest_is_logged(make, caplog)
     """Not more than a person wants to read."""
     caplog.set_level(logging.DEBUG)
     world = await make()
-    world.server.news.on_log("info", "just saying")
-    world.server.news.on_log("error", "disk full")
+    world.server.handlers.on_log("info", "just saying")
+    world.server.handlers.on_log("error", "disk full")
     await wait_until(lambda: any("disk full" in text for text in world.shown))
     assert not any("just saying" in text for text in world.shown)
     assert "just saying" in caplog.text
     for number in range(100):
-        world.server.news.on_log("error", f"number {number}")
+        world.server.handlers.on_log("error", f"number {number}")
     await asyncio.sleep(0)
     await wait_until(lambda: len(world.shown) == 20)
     assert "number 99" in caplog.text
@@ -327,7 +327,7 @@ async def test_nothing_is_listed_for_a_session_that_is_over(make):
     """Whatever the server still says."""
     world = await make()
     await world.close()
-    world.tools.relist()
+    world.tools.refresh_later()
     world.server.lists["tools/list"] = [ADD, SUB]
     await asyncio.sleep(0)
     assert world.mounted == {}
