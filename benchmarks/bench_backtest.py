@@ -17,6 +17,7 @@ from amplifier_audit import AuditLog, AuditSettings
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.mounting import Mounting
+from amplifier_core.records import Other
 from amplifier_hooks.insight.backtest import Policy, PolicySource, backtest_trails, load_policy
 from benchmarks.harness import Row, report
 
@@ -31,7 +32,7 @@ async def record(folder: Path, policy: Policy) -> Path:
     """A session of so many turns, as the hooks of the policy answer it."""
     log = await AuditLog.open(folder / "trail", AuditSettings())
     host = SessionCoordinator(audit=log, session_id="session-1")
-    host.trail.write("bundle_loaded", {"folder": str(folder)})
+    host.trail.write(Other(type="bundle_loaded", members={"folder": str(folder)}))
     host.register_capability("session.working_dir", str(folder))
     mounting = Mounting(host)
     for entry in MountPlan.parse(policy.material.bundle.mount_plan).hooks:

@@ -26,7 +26,6 @@ from amplifier_core.injection.placing import Drop, Injector, ToolCalls, gather_i
 from amplifier_core.interfaces import Conversation
 from amplifier_core.models import HookResult, Level
 from amplifier_core.models.outcome import Outcome
-from amplifier_core.models.record_bodies import describe_registration
 from amplifier_core.mount_plan import INJECTION_BUDGET_PER_TURN as INJECTION_BUDGET_PER_TURN
 from amplifier_core.mount_plan import MAX_INJECTION_SIZE as MAX_INJECTION_SIZE
 from amplifier_core.mount_plan import (
@@ -37,6 +36,19 @@ from amplifier_core.mount_plan import (
     read_mode,
 )
 from amplifier_core.operation import KERNEL, Operations
+from amplifier_core.records import (
+    AnswerIgnored,
+    AnswerShadowed,
+    ApprovalsForgotten,
+    ConfigurationChanged,
+    ErrorNoted,
+    HookFailed,
+    HookRegistered,
+    HookUnregistered,
+    OutputShown,
+    OutputSuppressed,
+    UserMessage,
+)
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
@@ -169,7 +181,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             await resolve(screen.show_message(text, level, source), PATIENCE)
         except Exception as error:
             logger.exception("The display failed; the message was: %s", text)
-            self._trail.write("error", {"what": "display", "error": describe_error(error)})
+            self._trail.write(ErrorNoted(what="display", error=describe_error(error)))
         finally:
             output.restore(printing)
 
@@ -181,15 +193,15 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         for handler, text in printed.items():
             result = results.get(handler)
             hidden = result is not None and result.suppress_output
-            type = "output_suppressed" if hidden else "output_shown"
-            self._trail.write(type, {"text": text}, event=event, handler=handler)
+            body = OutputSuppressed(text=text) if hidden else OutputShown(text=text)
+            self._trail.write(body, event=event, handler=handler)
             if not hidden:
                 await self.show(text.rstrip("\n"), "info", f"hook:{handler.name}")
         for answer in answers:
             result = answer.result
             if result.user_message:
-                body = {"text": result.user_message, "level": result.user_message_level}
-                self._trail.write("user_message", body, event=event, handler=answer.handler)
+                message = UserMessage(text=result.user_message, level=result.user_message_level)
+                self._trail.write(message, event=event, handler=answer.handler)
                 await self.handle_user_message(result, answer.hook)
 
     async def report_troubles(self, run: Dispatch) -> None:
@@ -217,8 +229,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             cause = describe_cause(error).removeprefix("InvalidHookResult: ")
             place = locate_failure(error, handler.handler)
             denies = handler.is_guard and not (shadows or handler.shadow)
-            body = {"error": cause, "at": place, "denied": denies}
-            self._trail.write("hook_failed", body, event=run.event, handler=handler)
+            body = HookFailed(error=cause, at=place, denied=denies)
+            self._trail.write(body, event=run.event, handler=handler)
             stats["hook_failures"] = stats.get("hook_failures", 0) + 1
             known = (handler.name, type(error), place or cause)
             if known not in self._told:
@@ -230,8 +242,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         for answer in run.shadowed:
             action, reason = answer.result.action, answer.result.reason
             if would := describe_shadowed(run.event, answer.result):
-                body = {"action": action, "reason": reason, "would": would}
-                self._trail.write("shadowed", body, event=run.event, handler=answer.handler)
+                body = AnswerShadowed(action=action, reason=reason, would=would)
+                self._trail.write(body, event=run.event, handler=answer.handler)
                 if self.hooks.mode == "evaluate_only":
                     await self.show(f"shadow: {would}", "warning", f"hook:{answer.hook}")
 
@@ -252,8 +264,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
         `what` is its action, or `user_message`; `said` is the text that went with it.
         """
-        body = {"action": what, "reason": said, "why": why}
-        self._trail.write("answer_ignored", body, event=event, handler=handler)
+        body = AnswerIgnored(action=what, reason=said, why=why)
+        self._trail.write(body, event=event, handler=handler)
         handler.counts.count_ignored(what)
         known = (handler.name, what, event)
         if known not in self._told:
@@ -306,7 +318,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             logger.exception("The context could not replace an answer")
             cause = describe_error(error)
             why = f"The conversation still holds an answer that a hook took back: {cause}"
-            self._trail.write("error", {"what": "context", "error": why})
+            self._trail.write(ErrorNoted(what="context", error=why))
             await self.show(why, "error", "session")
 
     def ephemeral_injections(self) -> list[dict[str, Any]]:
@@ -387,8 +399,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     @approval_system.setter
     def approval_system(self, system: AnyApprovalSystem | None) -> None:
         if self._sealed:
-            body = {"what": "approval_system", "refused": True}
-            self._trail.write("configuration_changed", body)
+            self._trail.write(ConfigurationChanged(what="approval_system", refused=True))
             raise ApprovalError("The approval system is fixed once the session has started")
         check_has("An approval system", system, "request_approval", "decide")
         self._gate.system = system
@@ -433,11 +444,11 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def _clean_up(self) -> None:
         try:
             for failure in await self.run_cleanups():
-                self._trail.write("error", {"what": "clean-up", "error": failure})
+                self._trail.write(ErrorNoted(what="clean-up", error=failure))
                 await self.show(f"A clean-up failed: {failure}", "error", "session")
         finally:
             if forgotten := self._gate.forget():
-                self._trail.write("approval_cache_cleared", {"answers": forgotten})
+                self._trail.write(ApprovalsForgotten(answers=forgotten))
             self._stop_listening()
             if self.hooks.reporter == self.report_troubles:
                 self.hooks.reporter = None
@@ -453,8 +464,17 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def _record_registration(self, change: str, handler: HookHandler) -> None:
         handler.shadow = handler.shadow or getattr(self.mounting, "shadows", False)
-        body = describe_registration(handler, self.mounting)
-        self._trail.write(f"hook_{change}", body, event=handler.event, handler=handler)
+        kind = HookRegistered if change == "registered" else HookUnregistered
+        body = kind(
+            priority=handler.priority,
+            on_error=handler.on_error,
+            timeout=handler.timeout,
+            shadow=handler.shadow,
+        )
+        if self.mounting is not None:
+            body.kind = self.mounting.kind
+            body.module = self.mounting.id
+        self._trail.write(body, event=handler.event, handler=handler)
         if change == "registered":
             advice = handler.advice.values()
             self._trail.news += [(text, "warning", f"hook:{handler.name}") for text in advice]

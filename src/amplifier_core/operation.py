@@ -16,6 +16,7 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
 from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, allow
+from amplifier_core.records import HookFinished, HookStarted
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
 from amplifier_core.utils.slots import take_slot
@@ -208,7 +209,7 @@ class _Witness:
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail is not None:
             printing = output.release()  # what the trail prints is not the hook's
-            self._trail.write("hook_started", {}, event=self._event, handler=handler)
+            self._trail.write(HookStarted(), event=self._event, handler=handler)
             output.restore(printing)
             self._started[handler.id] = perf_counter()
         # Whoever else looks on sees one hook at a time.
@@ -216,7 +217,8 @@ class _Witness:
 
     def end(self, handler: HookHandler) -> None:
         if self._trail is not None:
-            body = {"ms": round((perf_counter() - self._started[handler.id]) * 1000, 3)}
-            self._trail.write("hook_finished", body, event=self._event, handler=handler)
+            spent = perf_counter() - self._started[handler.id]
+            body = HookFinished(ms=round(spent * 1000, 3))
+            self._trail.write(body, event=self._event, handler=handler)
         if self._other is not None and not handler.parallel:
             self._other.end(handler)

@@ -9,6 +9,7 @@ from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT, EventOf
+from amplifier_core.records import ErrorNoted
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.parameters import list_parameters
 
@@ -138,7 +139,7 @@ class PromptRun:
 
     async def _report_error(self, error: Exception) -> None:
         why = describe_error(error)
-        self._coordinator.trail.write("error", {"what": "turn", "error": why})
+        self._coordinator.trail.write(ErrorNoted(what="turn", error=why))
         details: payloads.ErrorDetails = {"type": type(error).__name__, "message": str(error)}
         failed = payloads.ErrorOrchestrationData(error=details)
         await self._coordinator.notify(events.ERROR_ORCHESTRATION, failed)

@@ -37,6 +37,7 @@ from amplifier_core.mount_plan import (
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.prompt import PromptRun
+from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
@@ -196,9 +197,10 @@ class AmplifierSession:
     async def _announce(self) -> None:
         """Tell of the start; the plan that the hooks leave is the plan of this session."""
         self.coordinator.seal()
-        started = {"resumed": self.is_resumed, "parent": self.parent_id}
         shadow = self.coordinator.hooks.mode == "evaluate_only"
-        self.coordinator.trail.write("session_started", {**started, "shadow": shadow})
+        self.coordinator.trail.write(
+            SessionStarted(resumed=self.is_resumed, parent=self.parent_id, shadow=shadow)
+        )
         if shadow and self.coordinator.hooks.parent is None:
             await self.coordinator.show(SHADOW, "warning", "session")
         source: payloads.StartSource = "resume" if self.is_resumed else "startup"
@@ -350,7 +352,7 @@ class AmplifierSession:
         spent = int((time.monotonic() - self._started) * 1000)
         ended = payloads.SessionEndData(reason=reason, duration_ms=spent, stats=stats)
         await self.coordinator.notify(events.SESSION_END, ended)
-        self.coordinator.trail.write("session_ended", {"reason": reason, "stats": stats})
+        self.coordinator.trail.write(SessionEnded(reason=reason, stats=stats))
 
     async def _unmount(self) -> None:
         await self.mounting.unmount_all()

@@ -21,10 +21,10 @@ from amplifier_core.events.payloads import ErrorDetails, ToolErrorData, ToolPost
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, describe_denial
-from amplifier_core.models.record_bodies import describe_end
 from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
-from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
+from amplifier_core.records import DenialContradicted, DigestMismatch, ToolFinished, ToolStarted
+from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import Slot
 
@@ -158,21 +158,20 @@ async def start_call(
     if not gated and not (trail.records and trail.records_each_event):
         return None
     found = digest_operation(events.TOOL_PRE, call)
-    start = {"tool": name, "id": call.get("tool_call_id"), "digest": found, "gated": gated}
+    start = ToolStarted(tool=name, id=call.get("tool_call_id"), digest=found, gated=gated)
     if not gated:
         if not outcome.handed_over:
-            trail.write("tool_started", start, event=events.TOOL_PRE)
+            trail.write(start, event=events.TOOL_PRE)
         return None
     if not same_tool:
         return f"{name} was replaced while it waited for approval"
     if found != outcome.digest:
-        body = {"approved": outcome.digest, "found": found}
-        trail.write("digest_mismatch", body, event=events.TOOL_PRE)
+        trail.write(DigestMismatch(approved=outcome.digest, found=found), event=events.TOOL_PRE)
         return f"the input of {name} is not what was approved"
     if outcome.handed_over:
         return None
     # What a person had to allow is on disk before it runs.
-    return await trail.write_ahead("tool_started", start, event=events.TOOL_PRE)
+    return await trail.write_ahead(start, event=events.TOOL_PRE)
 
 
 # The tool
@@ -272,17 +271,22 @@ def record_end(
     """Record how the call ended; returns the milliseconds since `started`, by `perf_counter`."""
     spent = int((time.perf_counter() - started) * 1000)
     if coordinator.trail.records:
-        body = describe_end(call, how, result, spent)
-        coordinator.trail.write("tool_finished", body, event=events.TOOL_PRE)
+        body = ToolFinished(
+            tool=call.get("tool_name"), id=call.get("tool_call_id"), outcome=how, ms=spent
+        )
+        if result is not None:
+            body.success = result.success
+            body.digest = digest(result.output)
+        coordinator.trail.write(body, event=events.TOOL_PRE)
     return spent
 
 
 def record_denial_contradicted(
-    coordinator: SessionCoordinator, event: str, hook: str, body: Mapping[str, Any]
+    coordinator: SessionCoordinator, event: str, hook: str, body: DenialContradicted
 ) -> None:
     """Record that another program shows a result of a call which was denied here, and count it."""
     is_hook = any(one.name == hook for one in coordinator.hooks.handlers_for(events.TOOL_PRE))
     if is_hook:
         coordinator.hooks.find_counts(hook, events.TOOL_PRE).contradicted += 1
     named = hook if is_hook else None  # what runs hooks denies, too; the reason says it
-    coordinator.trail.write("denial_contradicted", body, event=event, hook=named)
+    coordinator.trail.write(body, event=event, hook=named)

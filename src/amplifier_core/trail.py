@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 
-from amplifier_core.dispatch import JUDGED_AGAIN, Dispatch
+from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.errors import ApprovalError
 from amplifier_core.models import CONTINUE
 from amplifier_core.models import Level as MessageLevel
@@ -14,15 +14,11 @@ from amplifier_core.models.audit_sink import AuditSink as AuditSink
 from amplifier_core.models.audit_sink import Level as Level
 from amplifier_core.models.audit_sink import NullSink as NullSink
 from amplifier_core.models.audit_sink import OnFailure as OnFailure
-from amplifier_core.models.record_bodies import (
-    describe_answer,
-    describe_answers,
-    find_before,
-    leave_out_histories,
-)
 from amplifier_core.precedence import fold
+from amplifier_core.records import Body, DispatchRecorded, HookAnswer
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.nested import KnownTexts, rewrite
 
 logger = logging.getLogger(__name__)
@@ -31,6 +27,12 @@ Scrubber = Callable[[str], str]
 
 # Seconds that a disk may take; a gated operation does not wait for ever on a hung one.
 PATIENCE = 30.0
+
+_TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
+_KEEP_RESPONSE = _TOO_LONG_TO_REPEAT - {"response"}
+_LEFT_OUT = {"provider:response": _KEEP_RESPONSE, "prompt:answer": _KEEP_RESPONSE}
+_TOLD = frozenset({"denied_by", "judged_again"})
+"""What the registry itself tells hooks."""
 
 
 class Source(TypedDict, total=False):
@@ -95,8 +97,7 @@ class Trail:
 
     def write(
         self,
-        type: str,
-        body: Mapping[str, Any],
+        body: Body,
         *,
         event: str | None = None,
         handler: HookHandler | None = None,
@@ -106,9 +107,10 @@ class Trail:
         if not self.records:
             return None
         try:
+            members = body.to_dict()
             return self.sink.append(
-                type,
-                self.scrub(body) if self.scrubbers else body,
+                body.type,
+                self.scrub(members) if self.scrubbers else members,
                 session=self.session_id,
                 turn=self.turn,
                 event=event,
@@ -119,13 +121,11 @@ class Trail:
             self._complain(error)
             return None
 
-    async def write_ahead(
-        self, type: str, body: Mapping[str, Any], **source: Unpack[Source]
-    ) -> str | None:
+    async def write_ahead(self, body: Body, **source: Unpack[Source]) -> str | None:
         """Append a record and wait until it is durable; returns why not, if that is fatal."""
         if not self.records:
             return None
-        sequence = self.write(type, body, **source)
+        sequence = self.write(body, **source)
         failure = "the audit trail takes no records"
         if sequence is not None:
             try:
@@ -157,29 +157,75 @@ class Trail:
             self._record_decisions(run)
             return
         final = fold(run.spoken, run.data) if run.spoken else CONTINUE
-        body: dict[str, Any] = {
-            "action": final.action,
-            "hooks": describe_answers(run),
-            "data": leave_out_histories(run.event, run.data),
-        }
-        if before := find_before(run.event, run.given, run.data):
-            body["before"] = before
-        if again:
-            body[JUDGED_AGAIN] = True
-        if final.reason:
-            body["reason"] = final.reason
-        self.write("dispatch", body, event=run.event)
+        body = DispatchRecorded(
+            action=final.action,
+            hooks=tuple(describe_answers(run)),
+            data=leave_out_histories(run.event, run.data),
+            before=find_before(run.event, run.given, run.data) or None,
+            judged_again=again,
+            reason=final.reason or "",
+        )
+        self.write(body, event=run.event)
 
     def record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
         if self.sink.level != "decisions":
-            body = {"action": "continue", "hooks": [], "data": leave_out_histories(event, data)}
-            self.write("dispatch", body, event=event)
+            left = leave_out_histories(event, data)
+            self.write(DispatchRecorded(action="continue", hooks=(), data=left), event=event)
 
     def _record_decisions(self, run: Dispatch) -> None:
         for answer in run.answers if run.spoken or run.unheeded else ():
             if answer.handler.id not in run.times:
                 continue
             if answer.error is not None or answer.result.action != "continue":
-                body = describe_answer(answer, run)
-                self.write("action_resolved", body, event=run.event, handler=answer.handler)
+                self.write(describe_answer(answer, run), event=run.event, handler=answer.handler)
+
+
+def leave_out_histories(event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The event's own fields; the conversation is in the session, not again in every record.
+
+    What a model said and what was handed over are kept once each: with them a session can be
+    judged again without its model.
+    """
+    too_long = _LEFT_OUT.get(event, _TOO_LONG_TO_REPEAT)
+    if too_long.isdisjoint(data):
+        return data
+    return {key: value for key, value in data.items() if key not in too_long}
+
+
+def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that hooks changed, as they were; None for one that they added."""
+    if given is left:
+        return {}
+    before = leave_out_histories(event, given)
+    after = leave_out_histories(event, left)
+    return {
+        key: before.get(key)
+        for key in dict.fromkeys([*before, *after])
+        if key not in _TOLD and not is_same(before.get(key), after.get(key))
+    }
+
+
+def describe_answers(run: Dispatch) -> list[HookAnswer]:
+    """What each hook answered that was called, in order."""
+    return [describe_answer(one, run) for one in run.answers if one.handler.id in run.times]
+
+
+def describe_answer(answer: Answer, run: Dispatch) -> HookAnswer:
+    """What one hook answered in a run, how long it took, and whether it had an effect."""
+    result, error, handler = answer.result, answer.error, answer.handler
+    described = HookAnswer(
+        hook=answer.hook,
+        id=handler.id,
+        action=result.action,
+        ms=int(run.times[handler.id] * 1_000_000 + 0.5) / 1000,
+        unheeded=answer in run.unheeded,
+        reason=result.reason or "",
+    )
+    for one in run.shadowed:
+        if one.handler is handler:
+            described.shadowed = one.result.action
+    if error is not None:
+        described.error = describe_error(error)
+        described.timed_out = answer.timed_out
+    return described

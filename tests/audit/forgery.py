@@ -28,8 +28,8 @@ from amplifier_audit.files.state import State, StateFile
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import Note, make_note
 from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.own_records import OWN_TYPES
 from amplifier_audit.format.record import parse_record
-from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.format.tree import Tree, hash_leaf
 from amplifier_audit.reader.anchor_files import read_checkpoints
 from amplifier_audit.reader.report import Report

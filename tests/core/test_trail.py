@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ import pytest
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import SESSION_END
+from amplifier_core.models import CONTINUE
+from amplifier_core.records import ErrorNoted, HookAnswer
 from amplifier_core.testing import MemoryAudit
-from amplifier_core.trail import NullSink, Trail
+from amplifier_core.trail import NullSink, Trail, describe_answer, find_before, leave_out_histories
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
 from tests.support.people import PlainPerson
@@ -173,7 +176,7 @@ async def test_every_scrubber_runs_on_what_the_one_before_has_left():
     harness = Harness()
     for old, new in (("x", "y"), ("y", "z"), ("z", "gone")):
         harness.coordinator.register_scrubber(partial(re.sub, old, new))
-    harness.coordinator.trail.write("error", {"what": "x y"})
+    harness.coordinator.trail.write(ErrorNoted(what="x y"))
     assert harness.bodies("error") == [{"what": "gone gone"}]
 
 
@@ -295,8 +298,8 @@ async def test_odd_payloads_are_written_and_never_raise():
 
 async def test_without_a_trail_nothing_is_written():
     session = SessionCoordinator()
-    assert session.trail.write("error", {}) is None
-    assert await session.trail.write_ahead("error", {}) is None
+    assert session.trail.write(ErrorNoted()) is None
+    assert await session.trail.write_ahead(ErrorNoted()) is None
     assert not session.trail.records
 
 
@@ -343,5 +346,49 @@ async def test_a_sink_may_refuse_a_call_without_having_failed(on_failure):
     audit = Refusing()
     audit.on_failure = on_failure
     trail = Trail(audit, "s")
-    assert await trail.write_ahead("tool_started", {}) == "somebody else runs it"
+    assert await trail.write_ahead(ErrorNoted()) == "somebody else runs it"
     assert (trail.failed, trail.news) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("event", "kept"),
+    [("provider:response", True), ("prompt:answer", True), ("prompt:complete", False)],
+)
+def test_what_was_said_is_kept_once(event, kept):
+    """With the event by which hooks judge it, and not again with those that repeat it."""
+    data = {"response": "hello", "prompt": "x", "timestamp": "t", "session_id": "s"}
+    expected = {"response": "hello", "prompt": "x"} if kept else {"prompt": "x"}
+    assert leave_out_histories(event, data) == expected
+
+
+def test_fields_that_hooks_left_alone_are_not_told_twice():
+    """The same data, or a copy of it."""
+    given = {"tool_name": "Write", "tool_input": {"a": [1]}, "timestamp": "t"}
+    assert find_before("tool:pre", given, given) == {}
+    assert find_before("tool:pre", given, {**given, "tool_input": {"a": [1]}}) == {}
+
+
+def test_a_changed_field_is_told_as_it_was():
+    """One that hooks added was nothing; one that they removed is told."""
+    given = {"tool_name": "Write", "tool_input": {"a": 1}, "extra": 1}
+    left = {"tool_name": "Write", "tool_input": {"a": 2}, "added": 3, "denied_by": "guard"}
+    before = find_before("tool:pre", given, left)
+    assert before == {"tool_input": {"a": 1}, "extra": 1, "added": None}
+
+
+def test_a_number_is_not_the_truth():
+    """1 and True are equal, and not the same in JSON."""
+    assert find_before("x:y", {"a": 1}, {"a": True}) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.0, 0.0), (0.0000004, 0.0), (0.0000016, 0.002), (0.0214567, 21.457), (61.5, 61500.0)],
+)
+def test_how_long_a_hook_took_is_told_in_milliseconds_with_three_digits(seconds, expected):
+    """As the kernel counts it."""
+    handler = SimpleNamespace(name="guard", id=3)
+    run: Any = SimpleNamespace(times={3: seconds}, unheeded=(), shadowed=())
+    answer: Any = SimpleNamespace(result=CONTINUE, error=None, handler=handler, hook="guard")
+    quiet = HookAnswer("guard", 3, "continue", expected)
+    assert describe_answer(answer, run) == quiet

@@ -16,6 +16,7 @@ import pytest
 
 from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.value_store import ValueStore
+from amplifier_audit.format.own_records import ValueRedacted
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
@@ -202,7 +203,7 @@ def interrupt_redaction(path: Path) -> None:
     """What a crash leaves between the announcement of a redaction and its record."""
     commitment = read_bodies(path, "dispatch")[-3]["text"]["$commitment"]
     store = ValueStore(path / "values.db")
-    store.begin_redaction({"commitment": commitment, "by": "bob", "reason": "crash"})
+    store.begin_redaction(ValueRedacted(commitment=commitment, by="bob", reason="crash"))
     store.close()
 
 

@@ -15,6 +15,7 @@ import pytest
 from amplifier_core import trail
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.models import ToolResult
+from amplifier_core.records import ApprovalShown
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit, MockTool
 from amplifier_core.trail import Level, OnFailure, Trail
@@ -137,7 +138,7 @@ async def test_whoever_chose_to_be_warned_only_goes_on(
 async def test_the_very_first_record_is_waited_for_too() -> None:
     """Its sequence is 0, which is a sequence."""
     sink = MemoryAudit()
-    assert await Trail(sink, "s").write_ahead("approval_requested", {}) is None
+    assert await Trail(sink, "s").write_ahead(ApprovalShown(digest="d")) is None
     assert sink.durable == 1
 
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from amplifier_audit.errors import MalformedRecord, NotALog
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.format.record import Record, parse_record
 
 # So much is read and split at a time: large enough to be quick, small enough for any machine.
@@ -94,6 +95,6 @@ def parse_or_none(line: bytes) -> Record | None:
 
 def read_head_before(record: Record) -> Head:
     """The head that the first record of a segment says it goes on from."""
-    previous = record["body"].get("previous")
-    frontier = previous.get("frontier") if isinstance(previous, dict) else None
+    previous = LogOpened.parse(record["body"]).previous or {}
+    frontier = previous.get("frontier")
     return Head.from_dict({"size": record["seq"], "hash": record["prev"], "frontier": frontier})

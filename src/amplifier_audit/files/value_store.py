@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from amplifier_audit.errors import AuditError
+from amplifier_audit.format.own_records import ValueRedacted
 
 LABEL = b"amplifier-audit commitment v1\n"
 
@@ -85,16 +85,16 @@ class ValueStore:
         rows = self._select("SELECT * FROM kept WHERE commitment = ?", commitment)
         return StoredValue(*rows[0]) if rows else None
 
-    def begin_redaction(self, order: Mapping[str, str]) -> None:
+    def begin_redaction(self, order: ValueRedacted) -> None:
         """Note that a value must go, before the trail says that it is gone."""
-        row = (order["commitment"], order["by"], order["reason"])
+        row = (order.commitment, order.by, order.reason)
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO doomed VALUES (?, ?, ?)", row)
 
-    def list_unfinished_redactions(self) -> list[dict[str, str]]:
+    def list_unfinished_redactions(self) -> list[ValueRedacted]:
         """The redactions that were begun and not finished."""
         rows = self._select("SELECT * FROM doomed")
-        return [dict(zip(("commitment", "by", "reason"), row, strict=True)) for row in rows]
+        return [ValueRedacted(commitment=one, by=by, reason=why) for one, by, why in rows]
 
     def delete(self, commitment: str) -> bool:
         """Remove value and salt; False if they were not there."""

@@ -25,8 +25,8 @@ from amplifier_audit.format.limits import (
 )
 from amplifier_audit.format.long_keys import may_have_long_key
 from amplifier_audit.format.long_numbers import may_have_long_number
+from amplifier_audit.format.own_records import mark_foreign
 from amplifier_audit.format.plain import is_plain
-from amplifier_audit.format.record_types import mark_foreign
 from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import Walk, digest_text, safe_repr
 

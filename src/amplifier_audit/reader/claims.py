@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_audit.format.log_name import is_log_name
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.report import Finding
 
 ANCHORED = -1
@@ -26,12 +27,12 @@ class Claims:
     _removals: list[tuple[int, int]] = field(default_factory=list)
     _signs_removals: int | None = None
 
-    def add_opening(self, sequence: int, body: dict[str, Any]) -> None:
+    def add_opening(self, sequence: int, opened: LogOpened) -> None:
         """A writer began: for whom, and whether it signs before it removes."""
         # Writers that know names also sign each removal before they carry it out.
-        if "name" in body and self._signs_removals is None:
+        if opened.signs_removals and self._signs_removals is None:
             self._signs_removals = sequence
-        self.add_name(sequence, body.get("name"))
+        self.add_name(sequence, opened.name)
 
     def add_name(self, sequence: int, name: Any) -> None:
         """A record or an anchor says whose log it is."""

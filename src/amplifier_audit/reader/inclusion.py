@@ -12,6 +12,7 @@ from amplifier_audit.files.lines import (
 from amplifier_audit.files.log_files import LogFiles
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import Note, parse_note
+from amplifier_audit.format.own_records import CheckpointMade
 from amplifier_audit.format.proof import RangeRoots, list_inclusion_ranges
 from amplifier_audit.format.tree import hash_leaf
 
@@ -70,6 +71,6 @@ def _read_note(line: bytes) -> Note | None:
     if record is None or record["type"] not in ("checkpoint", "sealed"):
         return None
     try:
-        return parse_note(record["body"].get("note"))
+        return parse_note(CheckpointMade.parse(record["body"]).note)
     except BadCheckpoint:
         return None

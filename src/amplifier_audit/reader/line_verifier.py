@@ -7,7 +7,7 @@ elsewhere, proves that it is the same log and that nothing is missing before tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -15,6 +15,16 @@ from amplifier_audit.errors import BadCheckpoint, MalformedRecord
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import ORIGIN, Note, SignatureVerifier, parse_note
 from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.format.own_records import (
+    OWN_TYPES,
+    CheckpointMade,
+    LogBroken,
+    LogOpened,
+    LogRecovered,
+    OwnBody,
+    SegmentRemoved,
+    parse_own,
+)
 from amplifier_audit.format.record import (
     TAIL,
     Record,
@@ -118,8 +128,8 @@ class LineVerifier:
     def _accept(self, record: Record, line: bytes, own: str) -> None:
         if self.claims.first_session is None:
             self.claims.add_session(self.tree.size, record["session"])
-        if record["type"] in _OWN_RECORDS:
-            _OWN_RECORDS[record["type"]](self, record["body"])
+        if record["type"] in OWN_TYPES:
+            self._learn(parse_own(record["type"], record["body"]))
         self.tree.push(hash_leaf(line[:-1]))
         self.hash = own
         if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
@@ -228,35 +238,39 @@ class LineVerifier:
         for note in self._waiting:
             self._check_anchor(note)
 
-    def _on_opened(self, body: dict[str, Any]) -> None:
-        if self.size and not self._continues(body.get("previous")):
+    def _learn(self, said: OwnBody) -> None:
+        """What the log says of itself."""
+        match said:
+            case LogOpened():
+                self._begin_segment(said)
+            case CheckpointMade():
+                self._check_checkpoint(said)
+            case LogRecovered():
+                self.claims.recoveries.append(self.size)
+            case SegmentRemoved():
+                self.claims.add_removal(self.size, said.segment)
+            case LogBroken():
+                message = f"the writer found the log damaged: {said.why}"
+                self.broken = self.broken or Finding("broken", self.size, message)
+
+    def _begin_segment(self, opened: LogOpened) -> None:
+        if self.size and not self._continues(opened.previous or {}):
             self._refuse("checkpoint", "the segment does not go on where the last one ended")
-        self.unsigned.promise(body.get("checkpoint_every"), first=not self.size)
-        self.claims.add_opening(self.size, body)
+        self.unsigned.promise(opened.checkpoint_every, first=not self.size)
+        self.claims.add_opening(self.size, opened)
 
-    def _continues(self, previous: Any) -> bool:
-        stated = previous.get("frontier") if isinstance(previous, dict) else None
-        return bool(stated == [node.hex() for node in self.tree.frontier])
+    def _continues(self, previous: Mapping[str, Any]) -> bool:
+        return bool(previous.get("frontier") == [node.hex() for node in self.tree.frontier])
 
-    def _on_checkpoint(self, body: dict[str, Any]) -> None:
+    def _check_checkpoint(self, made: CheckpointMade) -> None:
         try:
-            note = parse_note(body.get("note", ""))
+            note = parse_note(made.note)
         except BadCheckpoint as error:
             raise Mismatch("checkpoint", self.size, str(error)) from error
         self.check_note(note, "the checkpoint")
         # A record that holds nothing but a proven note is as good as the note.
-        if self.position == self.size and len(body) == 1:
+        if self.position == self.size and made.is_alone:
             self._covered = self.size + 1
-
-    def _on_recovered(self, body: dict[str, Any]) -> None:
-        self.claims.recoveries.append(self.size)
-
-    def _on_removed(self, body: dict[str, Any]) -> None:
-        self.claims.add_removal(self.size, body.get("segment"))
-
-    def _on_broken(self, body: dict[str, Any]) -> None:
-        message = f"the writer found the log damaged: {body.get('why')}"
-        self.broken = self.broken or Finding("broken", self.size, message)
 
     def _check_anchor(self, note: Note) -> None:
         if self.log is not None and note.checkpoint.origin != f"{ORIGIN}{self.log}":
@@ -293,13 +307,3 @@ class LineVerifier:
         wanted = self._waiting[0].checkpoint.size
         message = f"the log ends after {self.size} records, the anchor knows {wanted}"
         return Finding("cut below anchor", self.size, message)
-
-
-_OWN_RECORDS = {
-    "log_opened": LineVerifier._on_opened,
-    "checkpoint": LineVerifier._on_checkpoint,
-    "sealed": LineVerifier._on_checkpoint,
-    "recovered": LineVerifier._on_recovered,
-    "broken": LineVerifier._on_broken,
-    "segment_removed": LineVerifier._on_removed,
-}

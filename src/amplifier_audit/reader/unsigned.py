@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_audit.format.record_types import OWN_TYPES
+from amplifier_audit.format.own_records import OWN_TYPES
 
 DEFAULT_INTERVAL = 1000
 

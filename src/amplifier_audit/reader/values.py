@@ -14,6 +14,7 @@ from amplifier_audit.errors import AuditError, NotALog
 from amplifier_audit.files.lines import parse_or_none, read_batches
 from amplifier_audit.files.log_files import LogFiles, open_remains
 from amplifier_audit.files.value_store import StoredValue, ValueStore
+from amplifier_audit.format.own_records import LogOpened, ValueRedacted
 from amplifier_audit.format.record import Record
 from amplifier_audit.reader.report import Finding
 
@@ -95,7 +96,7 @@ def find_redactions(paths: Iterable[Path]) -> dict[str, int]:
         for line in chain.from_iterable(read_batches(path)):
             record = parse_or_none(line) if _REDACTED in line else None
             if record is not None and record["type"] == "redacted":
-                found.setdefault(str(record["body"].get("commitment")), record["seq"])
+                found.setdefault(ValueRedacted.parse(record["body"]).commitment, record["seq"])
     return found
 
 
@@ -158,7 +159,7 @@ def _iterate_commitments(paths: Iterable[Path], is_committed: bool) -> Iterator[
             if record is None:
                 continue
             if record["type"] == "log_opened":
-                is_committed = record["body"].get("values") == "committed"
+                is_committed = LogOpened.parse(record["body"]).values == "committed"
             elif is_committed:
                 for commitment in _list_commitments(record["body"]):
                     yield record["seq"], commitment

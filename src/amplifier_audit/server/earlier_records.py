@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from amplifier_audit.format.own_records import OWN_TYPES, WriterConnected
 from amplifier_audit.format.record import Record
-from amplifier_audit.format.record_types import OWN_TYPES
-
-CONNECTED = "writer_connected"
 
 
 def digest_client(secret: str) -> str:
@@ -20,10 +18,10 @@ def count_records(records: Iterable[Record], client: str) -> int:
     """Those that stand behind its connections; earlier ones are counted in the connection."""
     count, connected = 0, False
     for record in records:
-        if record["type"] == CONNECTED:
-            connected = record["body"].get("client") == client
-            have = record["body"].get("have")
-            count = have if connected and isinstance(have, int) else count
+        if record["type"] == WriterConnected.type:
+            writer = WriterConnected.parse(record["body"])
+            connected = writer.client == client
+            count = writer.have if connected and writer.have is not None else count
         elif connected and record["type"] not in OWN_TYPES:
             count += 1
     return count

@@ -22,6 +22,7 @@ from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.log_files import open_log
 from amplifier_audit.format.checkpoint import Signer
 from amplifier_audit.format.log_name import name_log
+from amplifier_audit.format.own_records import WriterConnected
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.server.earlier_records import count_records, digest_client
 from amplifier_audit.server.messages import (
@@ -159,7 +160,7 @@ class AuditServer:
             have = 0
             if read_count(hello, "sent"):
                 have = await asyncio.to_thread(_count, path, client)
-            log.note_writer({"client": client, "peer": peer.to_dict(), "have": have})
+            log.note_writer(WriterConnected(client=client, peer=peer.to_dict(), have=have))
             await log.commit()
         except BaseException:
             await asyncio.shield(log.close())

@@ -14,6 +14,7 @@ from typing import Any
 from amplifier_audit.format.chain import Chain, Head, Waiting
 from amplifier_audit.format.checkpoint import Note, Signer, make_note
 from amplifier_audit.format.encoding import encode_bodies_later, encode_body
+from amplifier_audit.format.own_records import CheckpointMade, LogOpened
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
 
@@ -102,7 +103,7 @@ class LineMaker:
             elif isinstance(one, DueCheckpoint):
                 self._make_checkpoint(one)
             elif isinstance(one, DueOpening):
-                self._make_own(one, self._describe(one.segment))
+                self._make_own(one, self._describe(one.segment).to_dict())
             else:
                 self._items.append(NewSegment(one.number, self._make_note()))
                 self.segment_size = 0
@@ -125,7 +126,7 @@ class LineMaker:
 
     def _make_checkpoint(self, due: DueCheckpoint) -> None:
         note = self._make_note()
-        self._make_own(due, {"note": note.text})
+        self._make_own(due, CheckpointMade(note=note.text).to_dict())
         self._notes.append(note)
         self.newest = due.note = note
 
@@ -141,17 +142,16 @@ class LineMaker:
         tree = self._chain.tree
         return make_note(self._chain.log, tree.size, tree.compute_root(), self._signer, self._name)
 
-    def _describe(self, segment: int) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "name": self._name,
-            "segment": segment,
-            "process": os.getpid(),
-            "level": self._settings.level,
-            "values": self._settings.values,
-            "checkpoint_every": self._settings.checkpoint_every,
-            "key": self._signer.public if self._signer else None,
-        }
-        if self._chain.size:
-            head = self._chain.head
-            body["previous"] = {**head.to_dict(), "root": head.compute_root().hex()}
-        return body
+    def _describe(self, segment: int) -> LogOpened:
+        head = self._chain.head
+        previous = {**head.to_dict(), "root": head.compute_root().hex()}
+        return LogOpened(
+            name=self._name,
+            segment=segment,
+            process=os.getpid(),
+            level=self._settings.level,
+            values=self._settings.values,
+            checkpoint_every=self._settings.checkpoint_every,
+            key=self._signer.public if self._signer else None,
+            previous=previous if self._chain.size else None,
+        )

@@ -21,6 +21,7 @@ from amplifier_audit.files.value_store import StoredValue, ValueStore
 from amplifier_audit.format.checkpoint import Note, Signer
 from amplifier_audit.format.encoding import encode_body_now, encode_source
 from amplifier_audit.format.log_name import refuse_bad_log_name
+from amplifier_audit.format.own_records import ValueRedacted, WriterConnected
 from amplifier_audit.writer.anchors import Anchor, AnchorRelay
 from amplifier_audit.writer.commitments import replace_sensitive
 from amplifier_audit.writer.disk import Disk
@@ -160,11 +161,11 @@ class AuditLog:
         assert due.note is not None
         return due.note
 
-    def note_writer(self, body: Mapping[str, Any]) -> int:
+    def note_writer(self, writer: WriterConnected) -> int:
         """Record for whom a separate writer goes on; nobody can append such a record."""
         with self._commits.lock:
             self._refuse_if_unavailable()
-            return self._queue.add_own("writer_connected", body)
+            return self._queue.add_own(writer)
 
     async def redact(self, commitment: str, *, by: str, reason: str) -> int:
         """Delete value and salt behind a commitment; the trail says who did and why."""
@@ -175,12 +176,12 @@ class AuditLog:
             )
         if await asyncio.to_thread(self._values.get, commitment) is None:
             raise AuditError(f"Nothing is kept for the commitment {commitment!r}")
-        body = {"commitment": commitment, "by": by, "reason": reason}
+        order = ValueRedacted(commitment=commitment, by=by, reason=reason)
         # Noted, recorded, deleted: a crash in between leaves a note, and the next opening goes on.
-        await asyncio.to_thread(self._values.begin_redaction, body)
+        await asyncio.to_thread(self._values.begin_redaction, order)
         with self._commits.lock:
             self._refuse_if_unavailable()
-            sequence = self._queue.add_own("redacted", body)
+            sequence = self._queue.add_own(order)
             self._queue.add_due_checkpoint()
         await self.commit(sequence)
         await asyncio.to_thread(self._values.delete, commitment)
@@ -248,10 +249,8 @@ class AuditLog:
             # After damage `broken` is the first record, so that no reader can overlook it.
             if not opening.alarm:
                 self._queue.add_opening()
-            for type, body in opening.records:
-                self._queue.add_own(type, body)
-            for order in unfinished:
-                self._queue.add_own("redacted", order)
+            for one in (*opening.records, *unfinished):
+                self._queue.add_own(one)
             self._queue.add_checkpoint()
         if opening.alarm:
             self._raise_alarm(f"The audit log {self.directory.path} is damaged: {opening.alarm}")
@@ -260,11 +259,11 @@ class AuditLog:
             self.directory.failed.unlink(missing_ok=True)
         self._finish_redactions(unfinished)
 
-    def _finish_redactions(self, orders: Iterable[Mapping[str, str]]) -> None:
+    def _finish_redactions(self, orders: Iterable[ValueRedacted]) -> None:
         """Redactions that a crash interrupted: the values go now, the records may stand twice."""
         for order in orders:
             assert self._values is not None
-            self._values.delete(order["commitment"])
+            self._values.delete(order.commitment)
 
     def _refuse_if_unavailable(self) -> None:
         """Under the lock."""

@@ -10,6 +10,7 @@ from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.lines import parse_or_none, read_first_record, read_lines
 from amplifier_audit.format.checkpoint import Signer
 from amplifier_audit.format.log_name import is_log_name, name_log
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.format.record import Record
 
 # So many lines are looked at for the session of a log that was written before logs had names.
@@ -35,12 +36,12 @@ def choose_name(directory: AuditDirectory) -> str | None:
     first = read_first_record(directory.segment_path(segments[0])) if segments else None
     if first is None:
         return name_log(directory.path.resolve().name)
-    name = first["body"].get("name") if first["type"] == "log_opened" else None
+    name = LogOpened.parse(first["body"]).name if first["type"] == LogOpened.type else None
     return name if is_log_name(name) else None
 
 
 def _refuse_another_key(directory: AuditDirectory, first: Record, signer: Signer | None) -> None:
-    known, given = first["body"].get("key"), signer and signer.public
+    known, given = LogOpened.parse(first["body"]).key, signer and signer.public
     if known != given:
         raise AuditUnavailable(
             f"The log {directory.path} is signed with {known or 'no key'}, "
@@ -58,9 +59,9 @@ def _refuse_another_name(directory: AuditDirectory, known: str | None, name: str
 
 def _find_name(path: Path, first: Record) -> str | None:
     """The name; of a log that was begun without one, what its first session would have had."""
-    name = first["body"].get("name")
+    name = LogOpened.parse(first["body"]).name
     if is_log_name(name):
-        return str(name)
+        return name
     # In a later segment the first record may be one of a sub-agent.
     lines = islice(read_lines(path), LOOK) if first["seq"] == 0 else ()
     records = (parse_or_none(line) for _, line in lines)

@@ -7,15 +7,15 @@ one never waits for a hash: lines are made when they are taken, outside the lock
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic_ns, time, time_ns
-from typing import Any
 
 from amplifier_audit.files.value_store import StoredValue
 from amplifier_audit.format.chain import Head, Waiting
 from amplifier_audit.format.checkpoint import Note, Signer
 from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.own_records import OwnBody, SegmentRemoved
 from amplifier_audit.writer.line_maker import (
     DueCheckpoint,
     DueOpening,
@@ -126,9 +126,10 @@ class RecordQueue:
             self._rotate()
         return sequence
 
-    def add_own(self, type: str, body: Mapping[str, Any]) -> int:
+    def add_own(self, body: OwnBody) -> int:
         """A record by which the log speaks of itself; nothing else becomes due by it."""
-        source, text = encode_source(type, None, None, None, None, None), encode_body(body)
+        source = encode_source(body.type, None, None, None, None, None)
+        text = encode_body(body.to_dict())
         self._run.append((source, text, time_ns(), monotonic_ns()))
         self._segment_size += len(source) + len(text) + self._line_bytes
         self.size += 1
@@ -210,7 +211,7 @@ class RecordQueue:
         self.add_opening()
         surplus = self._list_surplus()
         for number in surplus:
-            self.add_own("segment_removed", {"segment": number})
+            self.add_own(SegmentRemoved(segment=number))
             self.add_due_checkpoint()
         self._removed += surplus
         if surplus:

@@ -23,6 +23,7 @@ from amplifier_audit.files.lines import (
 )
 from amplifier_audit.files.state import State, read_state
 from amplifier_audit.format.chain import Head, make_log_id
+from amplifier_audit.format.own_records import LogBroken, LogRecovered
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.report import Mismatch
 
@@ -35,12 +36,12 @@ class Opening:
     head: Head
     segment: int
     offset: int
-    records: tuple[tuple[str, dict[str, Any]], ...] = ()
+    records: tuple[LogRecovered | LogBroken, ...] = ()
 
     @property
     def alarm(self) -> str | None:
         """Why somebody should look, if somebody should."""
-        return next((body["why"] for type, body in self.records if type == "broken"), None)
+        return next((one.why for one in self.records if isinstance(one, LogBroken)), None)
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ def _recover_without_state(directory: AuditDirectory, segments: list[int]) -> Op
     if scan.head.size == 0:
         _quarantine(directory, scan)
         facts = _describe_quarantined(directory, 0)
-        records = (("recovered", facts),) if facts else ()
+        records = (LogRecovered(facts=facts),) if facts else ()
         return Opening(make_log_id(), Head(), scan.segment, 0, records=records)
     return _continue_after(directory, scan, {"state": "missing"})
 
@@ -152,7 +153,7 @@ def _scan_segments(
 def _continue_after(directory: AuditDirectory, scan: _Scan, facts: dict[str, Any]) -> Opening:
     _quarantine(directory, scan)
     facts = {**facts, **_describe_quarantined(directory, scan.head.size)}
-    records = (("recovered", facts),) if facts else ()
+    records = (LogRecovered(facts=facts),) if facts else ()
     opening = Opening(scan.log or "", scan.head, scan.segment, scan.offset, records)
     if scan.sealed and scan.offset:
         return replace(opening, segment=scan.segment + 1, offset=0)
@@ -170,7 +171,9 @@ def _recover_after_failure(directory: AuditDirectory, state: State, last: int) -
     facts = {**why, **_describe_quarantined(directory, state.head.size)}
     for number in range(state.segment + 1, last + 1):
         directory.segment_path(number).unlink(missing_ok=True)
-    return Opening(state.log, state.head, state.segment + 1, 0, records=(("recovered", facts),))
+    return Opening(
+        state.log, state.head, state.segment + 1, 0, records=(LogRecovered(facts=facts),)
+    )
 
 
 def _report_broken(state: State, segment: int, why: str, scan: _Scan | None) -> Opening:
@@ -180,14 +183,16 @@ def _report_broken(state: State, segment: int, why: str, scan: _Scan | None) -> 
         "segment": state.segment,
         "byte": state.offset,
     }
-    found = scan and {
-        "size": scan.head.size,
-        "hash": scan.head.hash,
-        "segment": scan.segment,
-        "byte": scan.offset,
-    }
-    body = {"why": why, "expected": expected, "found": found}
-    return Opening(state.log, state.head, segment, 0, records=(("broken", body),))
+    found = None
+    if scan is not None:
+        found = {
+            "size": scan.head.size,
+            "hash": scan.head.hash,
+            "segment": scan.segment,
+            "byte": scan.offset,
+        }
+    broken = LogBroken(why=why, expected=expected, found=found)
+    return Opening(state.log, state.head, segment, 0, records=(broken,))
 
 
 def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:

@@ -11,7 +11,7 @@ from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.models.question import ApprovalQuestion
-from amplifier_core.models.record_bodies import describe_outcome, describe_settled
+from amplifier_core.records import ApprovalOutcome
 from amplifier_core.trail import Trail
 from amplifier_core.utils.time import clock
 
@@ -51,6 +51,11 @@ class Handover:
     counted: bool = True
     """Whether the figures of this process have what is known of it; not if an earlier one asked."""
 
+    @property
+    def known(self) -> str:
+        """What is known of it so far."""
+        return "not_run" if self.not_run else "not_known"
+
 
 class Handovers:
     """The questions of a session that were handed over, until it is known that they were allowed.
@@ -89,10 +94,9 @@ class Handovers:
         """The very same question, if it was handed over before."""
         return next((one for one in self._pending if _is_same(one, question)), None)
 
-    def settle(self, handover: Handover) -> dict[str, str]:
-        """Forget a question that has been answered; returns what that settles, for its record."""
+    def forget(self, handover: Handover) -> None:
+        """A question has been answered."""
         self._pending.remove(handover)
-        return describe_settled(handover)
 
     def list_calls(self) -> list[str]:
         """The calls that were asked about, and are not known to have run."""
@@ -136,16 +140,25 @@ class Handovers:
     async def _learn(self, handover: Handover, state: State, evidence: str) -> None:
         if handover not in self._pending or (state == "not_run" and handover.not_run):
             return
-        settles = describe_settled(handover)
-        counts, known = self._find_counts(handover.hook, handover.event), settles["settles"]
+        known = handover.known
+        counts = self._find_counts(handover.hook, handover.event)
         counts.count_outcome(state, known if handover.counted else "")
         handover.counted = True
         if state == "allowed":
             self._pending.remove(handover)
         else:
             handover.not_run = True
-        body = describe_outcome(handover, state, evidence, settles)
-        self._trail.write("approval_outcome", body, event=handover.event, hook=handover.hook)
+        outcome = ApprovalOutcome(
+            state=state,
+            evidence=evidence,
+            settles=known,
+            id=handover.call,
+            handed_over_at=handover.at,
+            to=handover.to,
+            tool=handover.tool,
+            digest=handover.digest,
+        )
+        self._trail.write(outcome, event=handover.event, hook=handover.hook)
         await self._announce(handover, state)
 
     async def _announce(self, handover: Handover, state: State) -> None:

@@ -19,12 +19,18 @@ from amplifier_core.events import payloads
 from amplifier_core.events.effects import explain_refusal
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
-from amplifier_core.models.record_bodies import (
-    describe_decision,
-    describe_handover,
-    describe_request,
+from amplifier_core.records import (
+    ApprovalCancelled,
+    ApprovalDecided,
+    ApprovalExpired,
+    ApprovalHandedOver,
+    ApprovalKept,
+    ApprovalRemembered,
+    ApprovalRequested,
+    ApprovalShown,
+    Body,
 )
-from amplifier_core.trail import Source, Trail
+from amplifier_core.trail import Trail
 from amplifier_core.utils import digest
 from amplifier_core.utils.slots import give_up_slot
 
@@ -158,17 +164,21 @@ class Passage:
         decision = known or await self._ask_once(answer, question)
         handler.counts.remembered += known is not None
         kept = known is None and self.gate.remember(handler.id, question, decision, tool)
-        cache = "approval_cache_hit" if known else "approval_cache_stored" if kept else ""
-        if cache:
-            about = {"prompt": question.prompt, "decision": decision.decision}
-            self._write(cache, answer, question, **about)
+        if known or kept:
+            kind = ApprovalRemembered if known else ApprovalKept
+            about = kind(prompt=question.prompt, decision=decision.decision, digest=question.digest)
+            self._write(answer, question, about)
         if decision.how != "handed_over":
             await self._announce_decision(question, decision)
         return decision
 
-    def _write(self, type: str, answer: Answer, question: ApprovalQuestion, **more: Any) -> None:
-        body = {**more, "digest": question.digest}
-        self._trail.write(type, body, event=question.event, handler=answer.handler)
+    def _write(self, answer: Answer, question: ApprovalQuestion, body: Body) -> None:
+        self._trail.write(body, event=question.event, handler=answer.handler)
+
+    async def _write_ahead(
+        self, answer: Answer, question: ApprovalQuestion, body: Body
+    ) -> str | None:
+        return await self._trail.write_ahead(body, event=question.event, handler=answer.handler)
 
     async def _ask_once(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Ask, unless the same question is what somebody further up is waiting for."""
@@ -180,7 +190,7 @@ class Passage:
         try:
             return await self._ask(answer, question)
         except asyncio.CancelledError:
-            self._write("approval_cancelled", answer, question)
+            self._write(answer, question, ApprovalCancelled(digest=question.digest))
             raise
         finally:
             output.restore(printing)
@@ -195,18 +205,18 @@ class Passage:
         if failure is not None:
             return GateDecision(False, "error", detail=failure)
         if self.gate.system is not None:
-            self._write("approval_shown", answer, question)
+            self._write(answer, question, ApprovalShown(digest=question.digest))
         give_up_slot()
         decision = await self.gate.ask(question)
         if decision.how == "handed_over":
             failure = await self._hand_over(answer, question, decision, pending)
         else:
-            settles = {} if pending is None else self._handovers.settle(pending)
             counts = answer.handler.counts  # not earlier: a hook may leave while somebody decides
-            if pending is not None and pending.counted:
-                counts.settle(settles["settles"])
+            if pending is not None:
+                self._handovers.forget(pending)
+                counts.settle(pending.known if pending.counted else "")
             counts.count_decision(decision.allowed, decision.how)
-            failure = await self._record_decision(answer, question, decision, settles)
+            failure = await self._record_decision(answer, question, decision, pending)
         return decision if failure is None else GateDecision(False, "error", detail=failure)
 
     async def _hand_over(
@@ -222,32 +232,58 @@ class Passage:
         )
         if pending is None:
             answer.handler.counts.count_handover()
-        body = describe_handover(handover, again=pending is not None)
-        source: Source = {"event": question.event, "handler": answer.handler}
-        return await self._trail.write_ahead("approval_handed_over", body, **source)
+        body = ApprovalHandedOver(
+            to=handover.to,
+            goes_on=handover.goes_on,
+            tool=handover.tool,
+            id=handover.call,
+            digest=handover.digest,
+            again=pending is not None,
+        )
+        return await self._write_ahead(answer, question, body)
 
     # The trail
 
     async def _record_request(
         self, answer: Answer, question: ApprovalQuestion, *, again: bool
     ) -> str | None:
-        source: Source = {"event": question.event, "handler": answer.handler}
-        body = describe_request(question)
-        if again:
-            body["again"] = True
-        return await self._trail.write_ahead("approval_requested", body, **source)
+        body = ApprovalRequested(
+            prompt=question.prompt,
+            options=question.options,
+            timeout=repr(question.timeout),
+            default=question.default,
+            reason=question.reason,
+            tool=question.tool_name,
+            id=question.tool_call_id,
+            input=question.tool_input,
+            digest=question.digest,
+            again=again,
+        )
+        return await self._write_ahead(answer, question, body)
 
     async def _record_decision(
         self,
         answer: Answer,
         question: ApprovalQuestion,
         decision: GateDecision,
-        settles: Mapping[str, str],
+        pending: Handover | None,
     ) -> str | None:
-        body = {**describe_decision(decision, question.digest), **settles}
-        type = "approval_expired" if decision.how == "timeout" else "approval_decided"
-        source: Source = {"event": question.event, "handler": answer.handler}
-        return await self._trail.write_ahead(type, body, **source)
+        kind = ApprovalExpired if decision.how == "timeout" else ApprovalDecided
+        body = kind(
+            allowed=decision.allowed,
+            how=decision.how,
+            decision=decision.decision,
+            by=decision.by,
+            detail=decision.detail,
+            comment=decision.comment,
+            edited=decision.edited_input is not None,
+            digest=question.digest,
+        )
+        if pending is not None:
+            body.settles = pending.known
+            body.id = pending.call
+            body.handed_over_at = pending.at
+        return await self._write_ahead(answer, question, body)
 
     # Events
 

@@ -13,8 +13,13 @@ from amplifier_core.errors import InjectionError, InjectionTooLarge
 from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.framing import add_ephemeral, build_messages
 from amplifier_core.models import HookResult
-from amplifier_core.models.record_bodies import describe_injection
 from amplifier_core.precedence import list_injections
+from amplifier_core.records import (
+    ErrorNoted,
+    InjectionAccepted,
+    InjectionDropped,
+    InjectionUnused,
+)
 from amplifier_core.trail import Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
 from amplifier_core.utils.conversation import add_message
@@ -154,9 +159,16 @@ class Injector:
             logger.warning("%s; dropped", why)
         elif one.counts is not None:
             one.counts.injected_tokens += tokens
-        body = describe_injection(one, tokens, why)
-        type = "injection_dropped" if why else "injection_accepted"
-        self._trail.write(type, body, event=one.event, hook=one.hook)
+        kind = InjectionDropped if why else InjectionAccepted
+        body = kind(
+            role=one.role,
+            bytes=one.size,
+            tokens=tokens,
+            ephemeral=one.ephemeral,
+            text=one.text,
+            why=why,
+        )
+        self._trail.write(body, event=one.event, hook=one.hook)
 
     async def _keep(self, accepted: list[Injection], keep_ephemeral: bool) -> list[Drop]:
         lasting = [one for one in accepted if not one.ephemeral]
@@ -203,8 +215,8 @@ class Injector:
             logger.exception("Context injection failed")
             why = f"Context injection failed: {describe_error(error)}"
             for one in lasting:
-                body = {"why": why, "text": one.text}
-                self._trail.write("error", body, event=one.event, hook=one.hook)
+                body = ErrorNoted(why=why, text=one.text)
+                self._trail.write(body, event=one.event, hook=one.hook)
             return [Drop(one, why, failed=True) for one in lasting]
         return []
 
@@ -224,7 +236,7 @@ class Injector:
                 found = list(await resolve(found, PATIENCE))
         except Exception as error:
             logger.exception("The context could not say what it holds")
-            self._trail.write("error", {"what": "context", "error": describe_error(error)})
+            self._trail.write(ErrorNoted(what="context", error=describe_error(error)))
             return []
         return list(found)  # a plain one: a subclass would cost the slow copy in every dispatch
 
@@ -262,10 +274,16 @@ class Injector:
         # An agent that was done made no request any more: nothing is wrong then.
         fault = why is not UNSENT
         for one in unused:
-            body = describe_injection(one, self.budget.count_tokens(one.text), why)
-            self._trail.write(
-                "injection_unused", {**body, "fault": fault}, event=one.event, hook=one.hook
+            body = InjectionUnused(
+                role=one.role,
+                bytes=one.size,
+                tokens=self.budget.count_tokens(one.text),
+                ephemeral=one.ephemeral,
+                text=one.text,
+                why=why,
+                fault=fault,
             )
+            self._trail.write(body, event=one.event, hook=one.hook)
         lost = unused if fault else []
         return [Drop(one, f"A text of hook '{one.hook}' was lost: {why}") for one in lost]
 

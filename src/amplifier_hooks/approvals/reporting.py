@@ -13,12 +13,14 @@ from itertools import groupby
 from typing import Any
 
 from amplifier_core.errors import ApprovalError, AuditUnavailable
+from amplifier_core.records import ToolFinished, ToolStarted, parse_body
 from amplifier_core.trail import AuditSink, Level, OnFailure
 from amplifier_core.utils import describe_error, safe_repr
 from amplifier_hooks.approvals.errors import Conflict, StoreError, StoreUnavailable
 from amplifier_hooks.approvals.link import AgentLink, Outcome
 from amplifier_hooks.approvals.models import Claim, SessionRecord
 from amplifier_hooks.approvals.remote import RemoteApproval
+from amplifier_hooks.trails.bodies import RecordsDropped
 
 LONGEST_BODY = 64 * 1024
 
@@ -65,7 +67,6 @@ logger = logging.getLogger(__name__)
 
 LIMIT = 5_000
 BATCH = 200
-DROPPED = "records_dropped"
 # Seconds: records gather for a moment; a store that does not answer is left alone for a while.
 GATHERING = 0.1
 PAUSE = 1.0
@@ -125,8 +126,9 @@ class Publisher:
         if self._dropped and self._last is not None:
             # In the place of the last one that was dropped, whose number is free.
             session_id, lost = self._last
-            body: Mapping[str, Any] = {"count": self._dropped}
-            taken.insert(0, (session_id, write_record(lost.number, DROPPED, body, turn=lost.turn)))
+            dropped = RecordsDropped(count=self._dropped)
+            record = write_record(lost.number, dropped.type, dropped.to_dict(), turn=lost.turn)
+            taken.insert(0, (session_id, record))
             self._dropped, self._last = 0, None
         return taken
 
@@ -265,9 +267,6 @@ async def _record_end(held: _Held, outcome: Outcome, seconds: float) -> None:
         logger.warning("How a call ended could not be recorded: %s", describe_error(error))
 
 
-STARTED = "tool_started"
-FINISHED = "tool_finished"
-
 Start = tuple[str, str, str]
 
 
@@ -316,11 +315,13 @@ class ReportingSink:
         self._publish(type, body, session or "", turn, event, hook)
         source: dict[str, Any] = {"session": session, "turn": turn, "event": event, "hook": hook}
         source["registration"] = registration
-        if type == STARTED and body.get("gated"):
-            return self._append_start(body, source)
-        if type == FINISHED:
-            outcome: Outcome = "executed" if body.get("success") else "failed"
-            self._claims.finish(session or "", str(body.get("id")), outcome)
+        said = parse_body(type, body)
+        if isinstance(said, ToolStarted) and said.gated:
+            start = (session or "", str(said.id), said.digest)
+            return self._append_start(start, body, source)
+        if isinstance(said, ToolFinished):
+            outcome: Outcome = "executed" if said.success else "failed"
+            self._claims.finish(session or "", str(said.id), outcome)
         return self._write(type, body, source)
 
     async def commit(self, sequence: int | None = None) -> None:
@@ -348,12 +349,13 @@ class ReportingSink:
             self._claims.close(), *(publisher.close() for publisher in self._publishers)
         )
 
-    def _append_start(self, body: Mapping[str, Any], source: Mapping[str, Any]) -> int:
+    def _append_start(
+        self, start: Start, body: Mapping[str, Any], source: Mapping[str, Any]
+    ) -> int:
         """Append the start of a gated call; it is claimed even if the trail does not take it."""
-        start = (source["session"] or "", str(body.get("id")), str(body.get("digest")))
         failure: Exception | None = None
         try:
-            sequence = self._write(STARTED, body, source)
+            sequence = self._write(ToolStarted.type, body, source)
         except Exception as error:  # noqa: BLE001 - told by `commit`, after the claim
             self._sequence += 1
             sequence, failure = -self._sequence, error
@@ -366,15 +368,16 @@ class ReportingSink:
             await self._claims.claim(session, call_id, digest)
         except ApprovalError:
             # So that nobody takes it for a call whose outcome is unknown.
-            body = {"id": call_id, "outcome": "not claimed", "success": False}
-            self._close_start(body, session)
+            end = ToolFinished(id=call_id, outcome="not claimed", success=False)
+            self._close_start(end, session)
             raise
 
-    def _close_start(self, body: Mapping[str, Any], session: str) -> None:
+    def _close_start(self, end: ToolFinished, session: str) -> None:
+        body = end.to_dict()
         source: dict[str, Any] = {"session": session, "turn": None, "event": None, "hook": None}
-        self._publish(FINISHED, body, session, None, None, None)
+        self._publish(end.type, body, session, None, None, None)
         try:
-            self._write(FINISHED, body, {**source, "registration": None})
+            self._write(end.type, body, {**source, "registration": None})
         except AuditUnavailable:
             return  # the call does not run anyway
 

@@ -9,6 +9,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionError
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.records import ErrorNoted, UserMessage
 from amplifier_hooks.coverage.coverage import Coverage
 from amplifier_hooks.external.run import Run
 
@@ -52,7 +53,7 @@ async def check_start(
             f"an agent does only if it has them too: {coverage.attach}"
         )
         if is_told:
-            coordinator.trail.write("user_message", {"text": text, "level": "warning"})
+            coordinator.trail.write(UserMessage(text=text, level="warning"))
         else:
             await _say(coordinator, text)
 
@@ -74,7 +75,7 @@ def meet_ungoverned(run: Run, agent: str, cure: str) -> str | None:
 
 
 async def _say(coordinator: SessionCoordinator, text: str) -> None:
-    coordinator.trail.write("user_message", {"text": text, "level": "warning"})
+    coordinator.trail.write(UserMessage(text=text, level="warning"))
     await coordinator.show(text, "warning", "session")
 
 
@@ -101,7 +102,7 @@ async def tell_unheard(coordinator: SessionCoordinator, coverage: Coverage) -> N
             f"{coverage.framework} does not show everything; these hooks will not be called at "
             + "; ".join(reasons)
         )
-        coordinator.trail.write("error", {"what": "coverage", "error": text})
+        coordinator.trail.write(ErrorNoted(what="coverage", error=text))
         await coordinator.show(text, "warning", "session")
 
 

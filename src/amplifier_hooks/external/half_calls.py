@@ -13,6 +13,7 @@ from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.records import DigestMismatch
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.external.handover import (
     USELESS_ANSWER,
@@ -156,8 +157,8 @@ class HalfCalls:
             digest_operation(events.TOOL_PRE, {**named, "tool_input": one})
             for one in (call.input, ran)
         )
-        body = {"approved": judged, "found": found, "id": call.id}
-        self.coordinator.trail.write("digest_mismatch", body, event=events.TOOL_POST)
+        mismatch = DigestMismatch(approved=judged, found=found, id=call.id)
+        self.coordinator.trail.write(mismatch, event=events.TOOL_POST)
         text = (
             f"{call.tool} ran with another input than hooks had judged: something after them in "
             f"{self.run.coverage.framework} has changed it"

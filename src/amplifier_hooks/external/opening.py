@@ -25,6 +25,7 @@ from amplifier_core.events.payloads import (
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host.display import DisplaySystem
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle, load_bundle
@@ -187,13 +188,14 @@ async def _start(
         spent = int((time.monotonic() - started) * 1000)
         ended = SessionEndData(reason=reason, duration_ms=spent, stats=stats.copy())
         await coordinator.notify(events.SESSION_END, ended)
-        coordinator.trail.write("session_ended", {"reason": reason, "stats": stats})
+        coordinator.trail.write(SessionEnded(reason=reason, stats=stats))
         await coordinator.cleanup()
 
     coordinator.seal()
     shadow = coordinator.hooks.mode == "evaluate_only"
-    begun = {"resumed": False, "parent": coordinator.parent_id, "shadow": shadow}
-    coordinator.trail.write("session_started", begun)
+    coordinator.trail.write(
+        SessionStarted(resumed=False, parent=coordinator.parent_id, shadow=shadow)
+    )
     try:
         outcome = await _tell_start(coordinator, shadow)
     except BaseException as error:

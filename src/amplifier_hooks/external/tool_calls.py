@@ -20,6 +20,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import ToolPreData
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.records import DenialContradicted
 from amplifier_core.tool_call import (
     JudgedCall,
     after_failure,
@@ -376,15 +377,15 @@ class ToolCalls:
 
     def record_contradiction(self, event: str, call: OpenCall, shown: str, success: bool) -> None:
         """Record that the program shows a result of a call that was denied."""
-        body = {
-            "tool": call.tool,
-            "id": call.id,
-            "input": call.input,
-            "agent": self.program,
-            "reason": call.reason,
-            "shown": shown,
-            "success": success,
-        }
+        body = DenialContradicted(
+            tool=call.tool,
+            id=call.id,
+            input=call.input,
+            agent=self.program,
+            reason=call.reason,
+            shown=shown,
+            success=success,
+        )
         record_denial_contradicted(self._coordinator, event, call.denied_by, body)
 
     # For another process that goes on with the session

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from amplifier_audit.errors import AuditError
-from amplifier_audit.reader import queries
-
 FORMS = (
     "today, yesterday, 90min, 24h, 7d or 2w (so long ago), 09:30 (today), 2026-11-15, "
     "2026-11-15T09:30 or 2026-11-15T09:30Z"
 )
+_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?)?)?)?", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGO = re.compile(rf"(\d{{1,9}})\s*({'|'.join(sorted(_UNITS, key=len, reverse=True))})", re.ASCII)
 
@@ -28,8 +26,8 @@ def parse_moment(text: str, *, zone: tzinfo | None = None, now: datetime | None 
     moment = now or datetime.now(UTC)
     given = text.strip()
     try:
-        return queries.parse_time(_read(given, moment.astimezone(zone), zone))
-    except (AuditError, OverflowError) as error:
+        return _to_record_time(_read(given, moment.astimezone(zone), zone))
+    except (ValueError, OverflowError) as error:
         raise NoMoment(f"{text!r} is not a time; write {FORMS}") from error
 
 
@@ -49,6 +47,14 @@ def _read(given: str, now: datetime, zone: tzinfo | None) -> str:
     except ValueError:
         return given
     return _start(when.date(), when.time(), zone) if when.tzinfo is None else given
+
+
+def _to_record_time(text: str) -> str:
+    """A time as records have it, or the beginning of one, so that texts can be compared."""
+    plain = text.strip().replace(" ", "T").removesuffix("Z")
+    if _BEGINNING.fullmatch(plain):
+        return plain
+    return datetime.fromisoformat(plain).astimezone(UTC).isoformat().removesuffix("+00:00")
 
 
 def _start(day: date, clock: time, zone: tzinfo | None) -> str:

@@ -5,7 +5,6 @@ from amplifier_hooks.trails.reading import read_history, read_items
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedCall,
     RecordedEvent,
@@ -16,7 +15,6 @@ __all__ = [
     "Header",
     "Item",
     "Note",
-    "RecordedAnswer",
     "RecordedApproval",
     "RecordedCall",
     "RecordedEvent",

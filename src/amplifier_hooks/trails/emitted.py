@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from amplifier_audit import AuditError
+from amplifier_core.records import SessionEnded
 from amplifier_hooks.trails.reading import read_history
 from amplifier_hooks.trails.recorded import Item, Note, RecordedEvent
 
@@ -31,8 +32,7 @@ def find_emitted(wanted: Mapping[str, Collection[str]], trails: Iterable[Path]) 
 def _find(item: Item, wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
     if isinstance(item, RecordedEvent):
         yield from (one for one in wanted if fnmatchcase(item.event, one))
-    elif isinstance(item, Note) and item.type == "session_ended":
-        stats = item.body.get("stats")
-        called = stats.get("hooks") if isinstance(stats, Mapping) else None
+    elif isinstance(item, Note) and isinstance(item.body, SessionEnded):
+        called = item.body.stats.get("hooks")
         if isinstance(called, Mapping):
             yield from (one for one, hooks in wanted.items() if called.keys() & set(hooks))

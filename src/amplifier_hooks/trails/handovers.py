@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_core.records import SessionEnded
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
@@ -69,7 +69,7 @@ class _Follower:
             yield item
             if isinstance(item, RecordedEvent):
                 yield from self._take_event(item)
-            elif isinstance(item, Note) and item.type == "session_ended":
+            elif isinstance(item, Note) and isinstance(item.body, SessionEnded):
                 yield from self._conclude(item, "session end", None)
 
     # Questions
@@ -77,6 +77,8 @@ class _Follower:
     def _take_step(self, step: RecordedApproval) -> Iterator[Item]:
         if step.stage == "requested":
             yield self._ask(step)
+        elif step.is_older:
+            yield self._hand_over(self._complete(step), is_older=True)
         elif step.stage == "handed_over":
             yield self._hand_over(step, is_older=False)
         elif step.stage == "outcome":
@@ -91,11 +93,15 @@ class _Follower:
         known = self._find(step)
         return replace(step, again=True) if known is not None and known.is_older else step
 
+    def _complete(self, step: RecordedApproval) -> RecordedApproval:
+        """A handover of an older version, with the call of its request."""
+        asked = self._take_request(step)
+        if asked is None:
+            return step
+        return replace(step, call_id=asked.call_id, tool=asked.tool)
+
     def _decide(self, step: RecordedApproval) -> RecordedApproval:
         asked = self._take_request(step)
-        if step.stage == "decided" and step.by.startswith(OLDER_HANDOVER):
-            handed = _read_older(step, asked)
-            return self._hand_over(handed, is_older=True)
         known = None if asked is None else self._find(asked)
         if known is None:
             return step
@@ -208,21 +214,6 @@ def _bound(kept: dict[K, T]) -> None:
 def _is_part(step: RecordedApproval, call: RecordedCall) -> bool:
     """Whether a question was about a call, or about a part of it."""
     return step.call_id == call.call_id or step.call_id.startswith(f"{call.call_id}:")
-
-
-def _read_older(step: RecordedApproval, asked: RecordedApproval | None) -> RecordedApproval:
-    return replace(
-        step,
-        stage="handed_over",
-        to=step.by.removeprefix(OLDER_HANDOVER),
-        goes_on=step.allowed,
-        how="handed_over",
-        allowed=False,
-        by="",
-        decision="",
-        call_id="" if asked is None else asked.call_id,
-        tool="" if asked is None else asked.tool,
-    )
 
 
 def _learn(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from amplifier_audit.files.log_files import open_readable
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.records import read_records
+from amplifier_core.records import SessionStarted
+from amplifier_hooks.trails.bodies import Body, BundleLoaded
 from amplifier_hooks.trails.reading import read_items
 from amplifier_hooks.trails.recorded import Note, RecordedEvent, RecordedHook
 
@@ -49,19 +50,20 @@ def read_header(path: Path) -> Header:
         header.session = header.session or item.session
         header.started = header.started or item.time
         if isinstance(item, Note):
-            _take_note(header, item.type, item.body)
+            _take_note(header, item.body)
     return header
 
 
-def _take_note(header: Header, type: str, body: Mapping[str, Any]) -> None:
-    if type == "log_opened":
-        header.level = str(body.get("level") or header.level)
-        header.values = str(body.get("values") or header.values)
-    elif type == "bundle_loaded":
-        header.folder = str(body.get("folder") or "")
-        header.bundle = str(body.get("bundle") or "")
-        header.bundle_file = str(body.get("file") or "")
-        header.bundle_digest = str(body.get("digest") or "")
-        header.hooks_digest = str(body.get("hooks_digest") or "")
-    elif type == "session_started":
-        header.shadow = body.get("shadow") is True
+def _take_note(header: Header, body: Body) -> None:
+    match body:
+        case LogOpened():
+            header.level = body.level or header.level
+            header.values = body.values or header.values
+        case BundleLoaded():
+            header.folder = body.folder
+            header.bundle = body.bundle
+            header.bundle_file = body.file
+            header.bundle_digest = body.digest
+            header.hooks_digest = body.hooks_digest
+        case SessionStarted():
+            header.shadow = body.shadow

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from amplifier_audit.files.log_files import LogFiles, open_readable
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.format.record import Record
-from amplifier_audit.reader.queries import Filter
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.values import reveal
+from amplifier_core.records import (
+    ApprovalCancelled,
+    ApprovalDecided,
+    ApprovalExpired,
+    ApprovalHandedOver,
+    ApprovalOutcome,
+    ApprovalRemembered,
+    ApprovalRequested,
+    DispatchRecorded,
+    HookRegistered,
+    ToolFinished,
+    ToolStarted,
+    plain,
+)
+from amplifier_hooks.trails.bodies import Body, read_body
+from amplifier_hooks.trails.filters import Filter
 from amplifier_hooks.trails.gaps import find_masked, find_missing
 from amplifier_hooks.trails.handovers import follow_handovers
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedCall,
     RecordedEvent,
     RecordedHook,
-    Stage,
 )
-
-_STATES = ("allowed", "not_run")
-_SETTLED = ("not_known", "not_run")
-UNNAMED = "(unnamed)"
-"""The hook of an answer without one; no session writes such answers."""
-_LONGEST = 1e12
-"""Milliseconds or seconds that anything may have taken; what claims to be longer is forged."""
 
 
 def read_history(path: Path) -> Iterator[Item]:
@@ -73,7 +80,9 @@ def read_matching(records: Iterable[Record], wanted: Filter) -> Iterator[Item]:
 
 def holds_for_all(item: Item) -> bool:
     """Whether it says what the rest of a trail means, whichever part of that is wanted."""
-    return isinstance(item, RecordedHook) or (isinstance(item, Note) and item.type == "log_opened")
+    return isinstance(item, RecordedHook) or (
+        isinstance(item, Note) and isinstance(item.body, LogOpened)
+    )
 
 
 def _is_between(item: Any, wanted: Filter) -> bool:
@@ -81,14 +90,27 @@ def _is_between(item: Any, wanted: Filter) -> bool:
     return (wanted.after or "") <= time and (wanted.before is None or time < wanted.before)
 
 
-def read_item(record: Record) -> Item:
-    """One record by itself."""
-    read = _READERS.get(record["type"], _read_note)
+def read_item(record: Record, *, with_events: bool = True) -> Item:
+    """One record by itself; without events, what hooks answered to one is a `Note`."""
     try:
-        return read(record)
+        body = read_body(record)
+        if isinstance(body, DispatchRecorded) and not with_events:
+            return _read_note(record, body)
+        return _read_known(record, body)
     except RecursionError:
         # Nested deeper than any writer nests; some versions of Python read even that.
-        return _read_note({**record, "body": {}})
+        return _read_note(record, read_body({**record, "body": {}}))
+
+
+def _read_known(record: Record, body: Body) -> Item:
+    match body:
+        case DispatchRecorded():
+            return _read_event(record, body)
+        case ToolStarted() | ToolFinished():
+            return _read_call(record, body)
+        case HookRegistered():
+            return _read_hook(record, body)
+    return _read_approval(record, body) or _read_note(record, body)
 
 
 def _place(record: Record) -> dict[str, Any]:
@@ -105,33 +127,26 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _duration(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) and 0 <= value <= _LONGEST else None
+def _read_note(record: Record, body: Body) -> Note:
+    return Note(**_place(record), hook=_text(record["hook"]), body=body)
 
 
-def _read_note(record: Record) -> Note:
-    hook = _text(record["hook"])
-    return Note(**_place(record), type=record["type"], hook=hook, body=record["body"])
-
-
-def _read_event(record: Record) -> Item:
-    body = record["body"]
-    left = body.get("data")
-    event, before = _text(record["event"]), body.get("before")
-    if not (isinstance(left, dict) and event.strip()):
-        return _read_note(record)
-    data = _go_back(left, before) if isinstance(before, dict) else left
+def _read_event(record: Record, body: DispatchRecorded) -> Item:
+    event, left = _text(record["event"]), body.data
+    if left is None or not event.strip():
+        return _read_note(record, body)
+    data = dict(left) if body.before is None else _go_back(left, body.before)
     missing = find_missing(event, data)
-    if data is not left:
+    if body.before is not None:
         find_missing(event, left)  # refuses what is nested without end there too
     return RecordedEvent(
         **_place(record),
         data=data,
-        left=left,
-        answers=read_answers(body),
-        action=_text(body.get("action")) or "continue",
-        reason=_text(body.get("reason")),
-        again=body.get("judged_again") is True,
+        left=data if body.before is None else dict(left),
+        answers=body.hooks,
+        action=body.action,
+        reason=plain(body.reason),
+        again=body.judged_again,
         missing=missing,
         masked=tuple(find_masked(data)),
     )
@@ -143,122 +158,133 @@ def _go_back(left: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, An
     return {key: value for key, value in merged.items() if value is not None or key not in before}
 
 
-def read_answers(body: Mapping[str, Any]) -> tuple[RecordedAnswer, ...]:
-    """What hooks answered to an event."""
-    hooks = body.get("hooks")
-    found = hooks if isinstance(hooks, list) else ()
-    return tuple(read_answer(one) for one in found if isinstance(one, dict))
-
-
-def read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
-    """What one hook answered, as records describe it."""
-    error, ident = body.get("error"), body.get("id")
-    return RecordedAnswer(
-        hook=_text(body.get("hook")) or UNNAMED,
-        id=ident if type(ident) is int else 0,
-        action=_text(body.get("action")) or "continue",
-        ms=_duration(body.get("ms")),
-        reason=_text(body.get("reason")),
-        error=None if error is None else str(error),
-        timed_out=body.get("timed_out") is True,
-        unheeded=body.get("unheeded") is True,
-        shadowed=_text(body.get("shadowed")),
-    )
-
-
-def _read_approval(stage: Stage) -> Callable[[Record], Item]:
-    def read(record: Record) -> Item:
-        body, registration = record["body"], record["registration"]
-        options, settles, state = body.get("options"), body.get("settles"), body.get("state")
-        if stage == "outcome" and state not in _STATES:
-            return _read_note(record)
-        return RecordedApproval(
-            **_place(record),
-            stage=stage,
-            hook=_text(record["hook"]),
-            id=registration if type(registration) is int else None,
-            digest=_text(body.get("digest")),
-            prompt=_text(body.get("prompt")),
-            tool=_text(body.get("tool")),
-            call_id=_text(body.get("id")),
-            input=body.get("input"),
-            allowed=body.get("allowed") is True,
-            how=_text(body.get("how")) or ("cache" if stage == "remembered" else ""),
-            by=_text(body.get("by")),
-            decision=_text(body.get("decision")),
-            comment=_text(body.get("comment")),
-            detail=_text(body.get("detail")),
-            edited=body.get("edited") is True,
-            options=tuple(one for one in options if isinstance(one, str))
-            if isinstance(options, list)
-            else (),
-            again=body.get("again") is True,
-            to=_text(body.get("to")),
-            goes_on=body.get("goes_on") is True,
-            state=_text(state),
-            evidence=_text(body.get("evidence")),
-            settles=settles if settles in _SETTLED else "",
-            handed_at=_text(body.get("handed_over_at")),
-        )
-
-    return read
-
-
-def _read_started(record: Record) -> Item:
-    body = record["body"]
-    return RecordedCall(
+def _read_approval(record: Record, body: Body) -> RecordedApproval | None:
+    """A step of a question; None if it is none."""
+    registration = record["registration"]
+    step = RecordedApproval(
         **_place(record),
-        stage="started",
-        tool=_text(body.get("tool")),
-        call_id=_text(body.get("id")),
-        digest=_text(body.get("digest")),
-        gated=body.get("gated") is True,
+        stage="requested",
+        hook=_text(record["hook"]),
+        id=registration if type(registration) is int else None,
+        digest="",
     )
+    match body:
+        case ApprovalRequested():
+            return replace(
+                step,
+                digest=body.digest,
+                prompt=plain(body.prompt),
+                tool=body.tool or "",
+                call_id=body.id,
+                input=body.input,
+                options=body.options,
+                again=body.again,
+            )
+        case ApprovalHandedOver():
+            return replace(
+                step,
+                stage="handed_over",
+                digest=body.digest,
+                tool=body.tool or "",
+                call_id=body.id,
+                again=body.again,
+                to=body.to,
+                goes_on=body.goes_on,
+            )
+        case ApprovalOutcome(state="allowed" | "not_run"):
+            return replace(
+                step,
+                stage="outcome",
+                digest=body.digest,
+                tool=body.tool or "",
+                call_id=body.id,
+                to=body.to,
+                state=body.state,
+                evidence=body.evidence,
+                settles=_read_settled(body.settles),
+                handed_at=body.handed_over_at,
+            )
+        case ApprovalDecided() if body.handed_over_to:
+            return replace(
+                step,
+                stage="handed_over",
+                digest=body.digest,
+                how="handed_over",
+                comment=plain(body.comment),
+                detail=plain(body.detail),
+                to=body.handed_over_to,
+                goes_on=body.allowed,
+                is_older=True,
+            )
+        case ApprovalDecided() | ApprovalExpired():
+            return replace(
+                step,
+                stage="decided" if isinstance(body, ApprovalDecided) else "expired",
+                digest=body.digest,
+                call_id=body.id or "",
+                allowed=body.allowed,
+                how=body.how,
+                by=body.by or "",
+                decision=plain(body.decision),
+                comment=plain(body.comment),
+                detail=plain(body.detail),
+                edited=body.edited,
+                settles=_read_settled(body.settles),
+                handed_at=body.handed_over_at or "",
+            )
+        case ApprovalCancelled():
+            return replace(step, stage="cancelled", digest=body.digest)
+        case ApprovalRemembered():
+            return replace(
+                step,
+                stage="remembered",
+                digest=body.digest,
+                prompt=plain(body.prompt),
+                decision=plain(body.decision),
+                how="cache",
+            )
+    return None
 
 
-def _read_finished(record: Record) -> Item:
-    body, success = record["body"], record["body"].get("success")
+def _read_settled(state: str | None) -> str:
+    return state if state in ("not_known", "not_run") else ""
+
+
+def _read_call(record: Record, body: ToolStarted | ToolFinished) -> RecordedCall:
+    tool, call_id = body.tool or "", body.id or ""
+    if isinstance(body, ToolStarted):
+        return RecordedCall(
+            **_place(record),
+            stage="started",
+            tool=tool,
+            call_id=call_id,
+            digest=body.digest,
+            gated=body.gated,
+        )
     return RecordedCall(
         **_place(record),
         stage="finished",
-        tool=_text(body.get("tool")),
-        call_id=_text(body.get("id")),
-        digest=_text(body.get("digest")),
-        outcome=_text(body.get("outcome")),
-        success=success if isinstance(success, bool) else None,
-        ms=_duration(body.get("ms")),
+        tool=tool,
+        call_id=call_id,
+        digest=body.digest or "",
+        outcome=body.outcome,
+        success=body.success,
+        ms=body.ms,
     )
 
 
-def _read_hook(record: Record) -> Item:
-    body, registration, priority = record["body"], record["registration"], 0
+def _read_hook(record: Record, body: HookRegistered) -> Item:
+    registration = record["registration"]
     if type(registration) is not int:
-        return _read_note(record)
-    if type(body.get("priority")) is int:
-        priority = body["priority"]
+        return _read_note(record, body)
     return RecordedHook(
         id=registration,
         name=_text(record["hook"]),
         event=_text(record["event"]),
-        priority=priority,
-        on_error=_text(body.get("on_error")) or "continue",
-        timeout=_duration(body.get("timeout")),
-        module=_text(body.get("module")),
-        kind=_text(body.get("kind")),
-        shadow=body.get("shadow") is True,
+        priority=body.priority,
+        on_error=body.on_error,
+        timeout=body.timeout,
+        module=body.module or "",
+        kind=body.kind or "",
+        shadow=body.shadow,
     )
-
-
-_READERS: dict[str, Callable[[Record], Item]] = {
-    "dispatch": _read_event,
-    "approval_requested": _read_approval("requested"),
-    "approval_handed_over": _read_approval("handed_over"),
-    "approval_outcome": _read_approval("outcome"),
-    "approval_decided": _read_approval("decided"),
-    "approval_expired": _read_approval("expired"),
-    "approval_cancelled": _read_approval("cancelled"),
-    "approval_cache_hit": _read_approval("remembered"),
-    "tool_started": _read_started,
-    "tool_finished": _read_finished,
-    "hook_registered": _read_hook,
-}

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from amplifier_core.records import HookAnswer
+from amplifier_hooks.trails.bodies import Body
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -24,24 +27,6 @@ class Place:
         return self.time
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedAnswer:
-    """What one hook answered."""
-
-    hook: str
-    id: int
-    """Its registration."""
-    action: str
-    ms: float | None = None
-    reason: str = ""
-    error: str | None = None
-    timed_out: bool = False
-    unheeded: bool = False
-    """Whether it stood behind a denial and had no effect."""
-    shadowed: str = ""
-    """The action that shadow mode kept from happening; `action` is then `continue`."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEvent(Place):
     """An event, as hooks were told of it, and what they answered."""
@@ -50,7 +35,7 @@ class RecordedEvent(Place):
     """As the first hook was given it."""
     left: dict[str, Any]
     """As the last hook left it."""
-    answers: tuple[RecordedAnswer, ...] = ()
+    answers: tuple[HookAnswer, ...] = ()
     action: str = "continue"
     """What all answers together came to."""
     reason: str = ""
@@ -106,6 +91,8 @@ class RecordedApproval(Place):
     """What was known of a handed-over question until this step: `not_known` or `not_run`."""
     handed_at: str = ""
     """When it was handed over; of a step that settles it."""
+    is_older: bool = False
+    """Whether it is a handover by a version that had no record for it, and so names no call."""
     derived: bool = False
     """Whether no record says it, and another one shows it: `sequence` is that of the other."""
 
@@ -151,9 +138,8 @@ class RecordedHook:
 class Note(Place):
     """Any other record."""
 
-    type: str
     hook: str
-    body: Mapping[str, Any]
+    body: Body
 
 
 Item = RecordedEvent | RecordedApproval | RecordedCall | RecordedHook | Note

@@ -11,13 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_core.models.hook_counts import HookCounts
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
-from amplifier_hooks.trails.reading import read_answer, read_answers
+from amplifier_core.records import (
+    AnswerIgnored,
+    AnswerShadowed,
+    DenialContradicted,
+    DispatchRecorded,
+    HookAnswer,
+    InjectionAccepted,
+    SessionEnded,
+    SessionStarted,
+)
+from amplifier_hooks.trails.bodies import Body
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedEvent,
     RecordedHook,
@@ -49,7 +58,7 @@ def count_item(item: Item, find: Find) -> None:
         _count_note(item, find)
 
 
-def _count_answer(answer: RecordedAnswer, find: Find) -> None:
+def _count_answer(answer: HookAnswer, find: Find) -> None:
     action = "continue" if answer.unheeded else answer.action
     counts = find(answer.hook, SHADOW + answer.shadowed if answer.shadowed else action)
     counts.calls += 1
@@ -60,14 +69,13 @@ def _count_answer(answer: RecordedAnswer, find: Find) -> None:
     elif answer.action != "continue":
         counts.count_answer(answer.action, shadowed=False, unheeded=answer.unheeded)
     if answer.error is not None:
-        counts.count_failure(answer.timed_out)
+        counts.count_failure(answer.timed_out is True)
 
 
 def _count_approval(step: RecordedApproval, counts: HookCounts) -> None:
-    older = step.stage == "decided" and step.by.startswith(OLDER_HANDOVER)
     if step.stage == "requested":
         counts.asked += not step.again
-    elif step.stage == "handed_over" or older:
+    elif step.stage == "handed_over":
         if not step.again:
             counts.count_handover()
     elif step.stage == "outcome":
@@ -80,26 +88,24 @@ def _count_approval(step: RecordedApproval, counts: HookCounts) -> None:
 
 
 def _count_note(item: Note, find: Find) -> None:
-    if item.type == "action_resolved":
-        _count_answer(read_answer({"hook": item.hook, **item.body}), find)
-    elif item.type == "dispatch":  # one without the event's data
-        for answer in read_answers(item.body):
+    body = item.body
+    if isinstance(body, HookAnswer):
+        _count_answer(body, find)
+    elif isinstance(body, DispatchRecorded):  # one without the event's data
+        for answer in body.hooks:
             _count_answer(answer, find)
     elif item.hook:  # else no hook said it, but what runs them
-        _count_effect(item, find)
+        _count_effect(item.hook, body, find)
 
 
-def _count_effect(item: Note, find: Find) -> None:
+def _count_effect(hook: str, body: Body, find: Find) -> None:
     """What became of an answer."""
-    if item.type == "denial_contradicted":
-        find(item.hook, "deny").contradicted += 1
-    elif item.type == "answer_ignored":
-        action = str(item.body.get("action"))
-        find(item.hook, action).count_ignored(action)
-    elif item.type == "injection_accepted":
-        tokens = item.body.get("tokens")
-        if type(tokens) is int and 0 <= tokens <= _MOST_TOKENS:
-            find(item.hook, "inject_context").injected_tokens += tokens
+    if isinstance(body, DenialContradicted):
+        find(hook, "deny").contradicted += 1
+    elif isinstance(body, AnswerIgnored):
+        find(hook, body.action).count_ignored(body.action)
+    elif isinstance(body, InjectionAccepted) and 0 <= body.tokens <= _MOST_TOKENS:
+        find(hook, "inject_context").injected_tokens += body.tokens
 
 
 def recount(items: Iterable[Item]) -> dict[str, HookCounts]:
@@ -164,30 +170,34 @@ class Recount:
         return name if name in self.hooks or len(self.hooks) < MOST_HOOKS else OTHERS
 
     def _take_note(self, item: Note) -> None:
-        if item.type == "denial_contradicted":
-            self.contradicted += 1
-        elif item.type == "log_opened":
-            self.sparse = self.sparse or item.body.get("level") == "decisions"
-        elif item.type == "action_resolved":
-            self.sparse = True
-            name = self._keep_name(read_answer({"hook": item.hook, **item.body}).hook)
-            self._resolved[name] = self._resolved.get(name, 0) + 1
-        elif item.type == "shadowed" and self.sparse:  # else its event has the answer
-            action = str(item.body.get("action"))
-            self.find(item.hook).count_answer(action, shadowed=True, unheeded=False)
-        elif item.type == "session_started":
-            self._running.add(item.session)
-        elif item.type == "session_ended" and item.session in self._running:
-            # Of a session that began before what is read, the sums are those of more than that.
-            self._running.discard(item.session)
-            self._take_figures(item.body)
+        match item.body:
+            case DenialContradicted():
+                self.contradicted += 1
+            case LogOpened(level="decisions"):
+                self.sparse = True
+            case HookAnswer(hook=hook):
+                self.sparse = True
+                name = self._keep_name(hook)
+                self._resolved[name] = self._resolved.get(name, 0) + 1
+            case AnswerShadowed(action=action) if self.sparse:  # else its event has the answer
+                self.find(item.hook).count_answer(action, shadowed=True, unheeded=False)
+            case SessionStarted():
+                self._running.add(item.session)
+            case SessionEnded(stats=stats) if item.session in self._running:
+                # Of a session that began before what is read, the sums are those of more than that.
+                self._running.discard(item.session)
+                self._take_figures(stats)
 
-    def _take_figures(self, body: Mapping[str, Any]) -> None:
+    def _take_figures(self, stats: Mapping[str, Any]) -> None:
         """How often hooks were called, as the session itself counted."""
-        stats = body.get("stats")
-        figures = stats.get("hooks") if isinstance(stats, dict) else None
-        for name, one in figures.items() if isinstance(figures, dict) else ():
-            calls = one.get("calls") if isinstance(one, dict) else None
-            if type(calls) is int and calls > 0:
-                kept = self._keep_name(name)
-                self._told[kept] = self._told.get(kept, 0) + calls
+        for name, calls in list_told_calls(stats).items():
+            kept = self._keep_name(name)
+            self._told[kept] = self._told.get(kept, 0) + calls
+
+
+def list_told_calls(stats: Mapping[str, Any]) -> dict[str, int]:
+    """How often each hook was called, as a session itself said at its end."""
+    hooks = stats.get("hooks")
+    told = hooks.items() if isinstance(hooks, dict) else ()
+    calls = {name: one.get("calls") for name, one in told if isinstance(one, dict)}
+    return {name: count for name, count in calls.items() if type(count) is int and count > 0}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditError
 from amplifier_audit.files.value_store import LABEL, StoredValue, ValueStore, make_commitment
+from amplifier_audit.format.own_records import ValueRedacted
 from tests.audit.support import read_all_files
 
 SALT = bytes(16)
@@ -80,7 +81,7 @@ def test_no_file_holds_a_value_that_was_deleted(tmp_path: Path, store: ValueStor
 def test_a_redaction_is_unfinished_until_the_value_is_deleted(tmp_path: Path) -> None:
     """Also when the process ended in between."""
     one = make_value(b"one")
-    order = {"commitment": one.commitment, "by": "ann", "reason": "privacy"}
+    order = ValueRedacted(commitment=one.commitment, by="ann", reason="privacy")
     store = ValueStore(tmp_path / "values.db")
     store.add([one])
     store.begin_redaction(order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.claims import ANCHORED, Claims
 
 
@@ -55,9 +56,9 @@ def test_the_first_session_is_kept() -> None:
 def test_writers_that_know_names_sign_removals() -> None:
     """Those that came before them did not always."""
     old, new = Claims(), Claims()
-    old.add_opening(0, {"segment": 0})
-    new.add_opening(4, {"segment": 0, "name": None})
-    new.add_opening(9, {"segment": 1, "name": "ann"})
+    old.add_opening(0, LogOpened.parse({"segment": 0}))
+    new.add_opening(4, LogOpened.parse({"segment": 0, "name": None}))
+    new.add_opening(9, LogOpened.parse({"segment": 1, "name": "ann"}))
     assert not old.signs_removals(None)
     assert (new.signs_removals(5), new.signs_removals(4)) == (True, False)
     assert (new.find_name(None), old.find_name(None)) == ("ann", None)
@@ -70,7 +71,7 @@ def test_the_claims_of_later_records_are_added_as_if_they_were_read_now() -> Non
         for n in part:
             claims.add_session(n, f"session-{n}" if n > 3 else None)
             if n % 4 == 0:
-                claims.add_opening(n, {"name": "ann"} if n > 4 else {})
+                claims.add_opening(n, LogOpened.parse({"name": "ann"} if n > 4 else {}))
             if n % 4 == 1:
                 claims.add_removal(n, n)
                 claims.recoveries.append(n)

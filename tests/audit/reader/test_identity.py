@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.claims import Claims
 from amplifier_audit.reader.identity import Identity
 
 
 def make_claims(name: str | None = None, session: str | None = None) -> Claims:
     claims = Claims()
-    claims.add_opening(0, {"name": name})
+    claims.add_opening(0, LogOpened.parse({"name": name}))
     claims.add_session(1, session)
     return claims
 

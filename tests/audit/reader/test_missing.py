@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_audit.format.checkpoint import make_note
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.missing import (
     find_earlier_log,
@@ -17,7 +18,7 @@ from tests.audit.support import VERIFIER
 def make_verifier(proven: int | None, *, signs: bool = False, key: bool = False) -> LineVerifier:
     """One that has read, at record 5, that segments 0 to 2 were to be removed."""
     verifier = LineVerifier(proven_to=proven, key=VERIFIER if key else None)
-    verifier.claims.add_opening(0, {"name": "ann"} if signs else {})
+    verifier.claims.add_opening(0, LogOpened.parse({"name": "ann"} if signs else {}))
     verifier.claims.add_removal(5, 2)
     return verifier
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.record_types import OWN_TYPES
+from amplifier_audit.format.own_records import OWN_TYPES
 from amplifier_audit.reader.unsigned import DEFAULT_INTERVAL, Unsigned
 
 

@@ -16,6 +16,7 @@ from amplifier_audit.files.value_store import ValueStore
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import parse_note
 from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.own_records import LogRecovered
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.commitments import commit_to
 from amplifier_audit.writer.disk import Disk
@@ -85,7 +86,7 @@ def test_a_sync_hands_out_the_checkpoints_that_are_durable_now(
     assert state is not None
     assert second.note is not None
     assert state.checkpoint == second.note.text
-    queue.add_own("recovered", {})
+    queue.add_own(LogRecovered(facts={}))
     batch = queue.take()
     disk.write(batch)
     assert disk.sync(batch) == []

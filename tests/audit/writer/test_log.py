@@ -18,6 +18,7 @@ import pytest
 from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.value_store import ValueStore
+from amplifier_audit.format.own_records import ValueRedacted
 from amplifier_audit.keys.signing import Ed25519Signer
 from amplifier_audit.reader.inclusion import find_newest_checkpoint
 from amplifier_audit.reader.records import read_records
@@ -444,7 +445,7 @@ async def test_a_redaction_that_a_crash_interrupted_is_finished(tmp_path: Path) 
     (body,) = read_bodies(tmp_path, "user_message")
     commitment = body["text"]["$commitment"]
     store = ValueStore(tmp_path / "values.db")
-    store.begin_redaction({"commitment": commitment, "by": "ann", "reason": "r"})
+    store.begin_redaction(ValueRedacted(commitment=commitment, by="ann", reason="r"))
     store.close()
     await write_log(tmp_path, 1)
     store = ValueStore(tmp_path / "values.db")

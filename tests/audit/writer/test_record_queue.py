@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.own_records import ValueRedacted
 from amplifier_audit.format.record import Record, parse_record
 from amplifier_audit.writer import record_queue
 from amplifier_audit.writer.commitments import commit_to
@@ -239,7 +240,7 @@ def test_whatever_the_order_of_calls_the_lines_verify(operations: list[str]) -> 
         "add": lambda: add(queue),
         "ask": lambda: queue.add(make_source(), encode_body({}), checkpoint=True),
         "checkpoint": queue.add_checkpoint,
-        "own": lambda: queue.add_own("redacted", {}),
+        "own": lambda: queue.add_own(ValueRedacted(commitment="", by="", reason="")),
         "due": queue.add_due_checkpoint,
         "day": queue.rotate_if_new_day,
         "take": lambda: items.extend(queue.take().items),

@@ -15,6 +15,7 @@ from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.state import State, read_state
 from amplifier_audit.format.chain import Head
+from amplifier_audit.format.own_records import LogBroken, LogRecovered
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.log import AuditLog
@@ -144,9 +145,9 @@ async def test_two_crashes_in_a_row_quarantine_both(tmp_path: Path) -> None:
         append(tmp_path, content)
         recover(AuditDirectory(tmp_path))
     opening = recover(AuditDirectory(tmp_path))
-    ((type, body),) = opening.records
-    assert type == "recovered"
-    names = [one["file"] for one in body["quarantined"]]
+    (recovered,) = opening.records
+    assert isinstance(recovered, LogRecovered)
+    names = [one["file"] for one in recovered.facts["quarantined"]]
     assert names == ["00000000-5-0.bin", "00000000-5-1.bin"]
     assert [(tmp_path / "quarantine" / n).read_bytes() for n in names] == [b"one", b"two"]
 
@@ -181,7 +182,7 @@ async def test_a_missing_state_is_no_alarm_where_retention_removed_the_beginning
     (tmp_path / "state").unlink()
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.log, opening.head) == (state.log, state.head)
-    assert opening.records == (("recovered", {"state": "missing"}),)
+    assert opening.records == (LogRecovered(facts={"state": "missing"}),)
 
 
 async def test_a_log_that_died_while_it_was_born_begins_anew(tmp_path: Path) -> None:
@@ -259,11 +260,15 @@ async def test_after_a_failed_sync_everything_not_acknowledged_is_set_aside(
     (tmp_path / "failed").write_text("I/O error")
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.segment, opening.offset, opening.head.size) == (1, 0, 3)
-    ((type, body),) = opening.records
-    assert (type, body["why"]) == ("recovered", "a sync failed")
+    (recovered,) = opening.records
+    assert isinstance(recovered, LogRecovered)
+    assert recovered.facts["why"] == "a sync failed"
     assert AuditDirectory(tmp_path).list_segments() == [0]
     assert read_lines(tmp_path) == lines[:3]
-    kept = [(tmp_path / "quarantine" / one["file"]).read_bytes() for one in body["quarantined"]]
+    kept = [
+        (tmp_path / "quarantine" / one["file"]).read_bytes()
+        for one in recovered.facts["quarantined"]
+    ]
     assert kept == [b"".join(lines[3:]), *later]
 
 
@@ -334,7 +339,10 @@ async def test_damage_in_a_segment_that_is_not_the_last_is_broken(tmp_path: Path
     opening = recover(AuditDirectory(tmp_path))
     assert opening.alarm is not None
     assert opening.segment == AuditDirectory(tmp_path).list_segments()[-1] + 1
-    assert opening.records[0][1]["found"]["size"] == 5
+    (broken,) = opening.records
+    assert isinstance(broken, LogBroken)
+    assert broken.found is not None
+    assert broken.found["size"] == 5
 
 
 async def test_a_state_whose_segments_are_all_gone_is_broken(tmp_path: Path) -> None:

@@ -29,6 +29,10 @@ NOW = datetime(2026, 11, 15, 0, 30, tzinfo=EAST)
         ("2026-11-15", "2026-11-14T22:00:00"),
         ("2026-11-15T09:30Z", "2026-11-15T09:30"),
         ("2026-11", "2026-11"),
+        ("2026", "2026"),
+        ("2026-11-15T09Z", "2026-11-15T09"),
+        ("2026-11-15T09:30:00.5Z", "2026-11-15T09:30:00.5"),
+        ("2026-11-15T09:30:00+02:00", "2026-11-15T07:30:00"),
     ],
 )
 def test_every_form_that_the_message_names_is_read(given: str, meant: str) -> None:
@@ -45,3 +49,10 @@ def test_anything_else_is_refused_with_what_would_do(text: str) -> None:
     except NoMoment as error:
         said = str(error)
     assert not said or ("yesterday" in said and "2026-11-15" in said)
+
+
+@pytest.mark.parametrize("text", ["26-11-15", "2026-13-45T99:99:99+99:99", "٢٠٢٦", "2026-", ""])
+def test_what_is_nearly_a_time_is_none(text: str) -> None:
+    """Half a date would be compared as text, and find nothing."""
+    with pytest.raises(NoMoment):
+        parse_moment(text, zone=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_core.records import HANDED_OVER_TO
 from amplifier_hooks.insight.counting import recount
 from amplifier_hooks.trails import Item, RecordedApproval, RecordedCall, read_items
 from amplifier_hooks.trails.handovers import MOST
@@ -38,7 +38,7 @@ def older(allowed: bool = True, to: str = "claude") -> Kept:
         "allowed": allowed,
         "how": "rule",
         "decision": "Allow once",
-        "by": f"{OLDER_HANDOVER}{to}",
+        "by": f"{HANDED_OVER_TO}{to}",
     }
     return ("approval_decided", "tool:pre", {**body, "digest": "d"})
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_core.records import SessionEnded
 from amplifier_core.testing import ScriptedApproval
 from amplifier_hooks.trails import (
     Note,
@@ -104,7 +105,7 @@ async def test_calls_failures_hooks_and_what_the_model_said_are_told(trail: Path
         "prompt:answer",
     ]
     assert said[-1].data["response"] == "done"
-    assert any(isinstance(one, Note) and one.type == "session_ended" for one in items)
+    assert any(isinstance(one, Note) and isinstance(one.body, SessionEnded) for one in items)
 
 
 RECORD = {

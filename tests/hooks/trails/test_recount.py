@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.records import Other, SessionEnded, SessionStarted
 from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores.statistics import SUMS
 from amplifier_hooks.approvals.stores.statistics import list_figures as list_hook_figures
@@ -126,11 +127,11 @@ async def test_a_trail_of_decisions_has_its_calls_from_the_session(ended: bool) 
     session = RandomSession(Script("enforce", (hook, still), (step,), ("Deny",)), "decisions")
     await session.play()
     trail = session.agents[0].trail
-    trail.write("log_opened", {"level": "decisions"})
-    trail.write("session_started", {})
+    trail.write(Other(type="log_opened", members={"level": "decisions"}))
+    trail.write(SessionStarted(resumed=False, parent=None, shadow=False))
     if ended:
         figures = {name: one.to_dict() for name, one in session.registry.count().items()}
-        trail.write("session_ended", {"stats": {"hooks": figures}})
+        trail.write(SessionEnded(reason="complete", stats={"hooks": figures}))
     found = Recount()
     for item in session.read():
         found.take(item)
@@ -149,7 +150,7 @@ async def test_what_shadow_mode_kept_back_is_counted_also_where_only_decisions_a
     loud = Wish("b", "tool:pre", ("deny",))
     step = Step(events=((False, "tool:pre"),) * 2)
     session = RandomSession(Script("enforce", (loud, hook), (step,), ("Deny",)), "decisions")
-    session.agents[0].trail.write("log_opened", {"level": "decisions"})
+    session.agents[0].trail.write(Other(type="log_opened", members={"level": "decisions"}))
     await session.play()
     assert recount(session.read())["b"].answers == {"deny": 2}
     assert recount(session.read())["a"].shadowed == {"deny": 2}

@@ -15,6 +15,7 @@ from amplifier_audit.errors import AuditError
 from amplifier_audit.files.lines import read_first_record, read_head_before
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import Note, SignatureVerifier
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_audit.reader.bulk.segment_feed import SegmentFeed
 from amplifier_audit.reader.bulk.shapes import Shapes
 from amplifier_audit.reader.line_verifier import LineVerifier
@@ -115,7 +116,7 @@ def _make_task(
         return None
     # A segment ends with a signature, and the record that holds it is one since then.
     unsigned = Unsigned(own=1)
-    unsigned.promise(first["body"].get("checkpoint_every"), first=True)
+    unsigned.promise(LogOpened.parse(first["body"]).checkpoint_every, first=True)
     return SegmentTask(
         path, start, first["log"], key=key, unsigned=unsigned, acknowledged=acknowledged
     )

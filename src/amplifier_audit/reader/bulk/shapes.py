@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from amplifier_audit.format.record_types import OWN_TYPES
+from amplifier_audit.format.own_records import OWN_TYPES
 from amplifier_audit.reader.bulk.skeletons import Skeletons
 from amplifier_audit.reader.bulk.tokens import KEY, NUMBER, split_tokens
 

@@ -10,6 +10,7 @@ from amplifier_core.errors import ModuleLoadError, SessionStateError
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.mounting import Mounted
+from amplifier_core.records import SessionSuspended
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error, get_current_task
 from amplifier_hooks.agent.loops.compaction import compact_now
@@ -153,7 +154,7 @@ class AssembledSession(AmplifierSession):
 
     async def suspend(self) -> None:
         """Close everything without ending the session: another process goes on with it."""
-        self.coordinator.trail.write("session_suspended", {})
+        self.coordinator.trail.write(SessionSuspended())
         self.initialized = False
         await self.cleanup()
 

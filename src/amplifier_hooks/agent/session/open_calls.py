@@ -9,9 +9,11 @@ from typing import Any
 
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.events import TOOL_PRE
+from amplifier_core.records import ApprovalRequested, ToolFinished, ToolStarted
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.conversation import add_message
 from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+from amplifier_hooks.trails.bodies import read_body
 
 NOT_RUN = "The call was not run: the process ended while it waited for a person to allow it."
 FINISHING_LOOPS = frozenset({"loop-basic", "loop-streaming"})
@@ -23,13 +25,12 @@ def follow_waiting(
 ) -> Iterator[Mapping[str, Any]]:
     """Pass records on; `waiting` has then the calls asked about and not started, with digests."""
     for record in records:
-        body = record.get("body") or {}
-        call = body.get("id")
-        if record.get("session") == session and isinstance(call, str):
-            if record.get("type") == "approval_requested":
-                waiting[call] = str(body.get("digest") or "")
-            elif record.get("type") in ("tool_started", "tool_finished"):
-                waiting.pop(call, None)
+        body = read_body(record)
+        if record["session"] == session:
+            if isinstance(body, ApprovalRequested) and body.id:
+                waiting[body.id] = body.digest
+            elif isinstance(body, ToolStarted | ToolFinished):
+                waiting.pop(body.id or "", None)
         yield record
 
 
@@ -76,7 +77,7 @@ def unknown_outcomes(
     """The calls in a trail that were started and not finished, of one session or of all."""
     open_calls: dict[tuple[Any, str], list[UnknownOutcome]] = {}
     for record in records:
-        if session is None or record.get("session") == session:
+        if session is None or record["session"] == session:
             _follow_call(record, open_calls)
     return list(chain.from_iterable(open_calls.values()))
 
@@ -84,23 +85,25 @@ def unknown_outcomes(
 def _follow_call(
     record: Mapping[str, Any], open_calls: dict[tuple[Any, str], list[UnknownOutcome]]
 ) -> None:
-    body = record.get("body") or {}
+    body = read_body(record)
+    if not isinstance(body, ToolStarted | ToolFinished):
+        return
     # A list each: nothing keeps a model from giving two calls the same id.
-    waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
-    if record.get("type") == "tool_started":
+    waiting = open_calls.setdefault((record["session"], str(body.id)), [])
+    if isinstance(body, ToolStarted):
         waiting.append(_read_started(record, body))
-    elif record.get("type") == "tool_finished" and waiting:
+    elif waiting:
         waiting.pop()
 
 
-def _read_started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:
+def _read_started(record: Mapping[str, Any], body: ToolStarted) -> UnknownOutcome:
     return UnknownOutcome(
-        tool=str(body.get("tool")),
-        call_id=str(body.get("id")),
-        session=record.get("session"),
-        time=str(record.get("time") or ""),
-        gated=bool(body.get("gated")),
-        digest=str(body.get("digest") or ""),
+        tool=str(body.tool),
+        call_id=str(body.id),
+        session=record["session"],
+        time=str(record["time"]),
+        gated=body.gated,
+        digest=body.digest,
     )
 
 
@@ -115,8 +118,9 @@ async def report_unknown_outcomes(
         await session.coordinator.show(one.sentence, "warning", "session")
         note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
         await add_message(session.context, note)
-        body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
-        session.coordinator.trail.write("tool_finished", body)
+        session.coordinator.trail.write(
+            ToolFinished(tool=one.tool, id=one.call_id, outcome="unknown")
+        )
 
 
 def complete_state(

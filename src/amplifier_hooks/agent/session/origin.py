@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files as list_resources
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.machine.snapshot import normalize
-
-TYPE = "bundle_loaded"
+from amplifier_hooks.trails.bodies import BundleLoaded
 
 _LOOK = 100
 """So many records are looked at: this one is written before the modules are mounted."""
@@ -44,8 +41,14 @@ def _name_file(bundle: Bundle) -> str:
 def record_origin(session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
     """Say in the trail of a session where it comes from, so that the trail can be found again."""
     origin = find_origin(bundle, folder)
-    digests = {"digest": bundle.digest, "hooks_digest": digest_hooks(bundle)}
-    session.coordinator.trail.write(TYPE, {**asdict(origin), **digests})
+    loaded = BundleLoaded(
+        folder=origin.folder,
+        bundle=origin.bundle,
+        file=origin.file,
+        digest=bundle.digest,
+        hooks_digest=digest_hooks(bundle),
+    )
+    session.coordinator.trail.write(loaded)
 
 
 def digest_hooks(bundle: Bundle) -> str:
@@ -64,12 +67,9 @@ def read_origin(log: Path) -> Origin | None:
 
     try:
         for record in islice(read_records(open_log(log)), _LOOK):
-            if record["type"] == TYPE:
-                return _parse(record["body"])
+            if record["type"] == BundleLoaded.type:
+                loaded = BundleLoaded.parse(record["body"])
+                return Origin(loaded.folder, loaded.bundle, loaded.file)
     except (AuditError, OSError):
         return None
     return None
-
-
-def _parse(body: Mapping[str, Any]) -> Origin:
-    return Origin(*(str(body.get(name) or "") for name in ("folder", "bundle", "file")))

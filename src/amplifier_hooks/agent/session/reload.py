@@ -25,6 +25,7 @@ from amplifier_core.loader.sources import release
 from amplifier_core.models import HookResult, Level
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_locks, read_entry
 from amplifier_core.mounting import Mounted, Mounting
+from amplifier_core.records import ConfigurationChanged
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.conversation import add_message
@@ -410,21 +411,21 @@ class Reloader:
         await self._coordinator.show(message, level, "reload")
 
     async def _report_refusal(self, why: str) -> None:
-        self._coordinator.trail.write("configuration_changed", {"what": "bundle", "refused": why})
+        self._coordinator.trail.write(ConfigurationChanged(what="bundle", refused=why))
         await self._show(f"The change is not used, the old settings stay: {why}", "warning")
 
     async def _report_reload(
         self, before: Material, after: Material, replacement: Replacement
     ) -> None:
-        body = {
-            "what": "bundle",
-            "before": before.bundle.digest,
-            "after": after.bundle.digest,
-            "files": after.digest,
-            "mounted": replacement.mounted,
-            "unmounted": replacement.removed,
-        }
-        self._coordinator.trail.write("configuration_changed", body)
+        changed = ConfigurationChanged(
+            what="bundle",
+            before=before.bundle.digest,
+            after=after.bundle.digest,
+            files=after.digest,
+            mounted=tuple(replacement.mounted),
+            unmounted=tuple(replacement.removed),
+        )
+        self._coordinator.trail.write(changed)
         ids = ", ".join(replacement.mounted)
         parts = [f"Reloaded: {ids}" if ids else "Reloaded the settings"]
         if replacement.removed:

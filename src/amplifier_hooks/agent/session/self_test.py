@@ -13,8 +13,8 @@ from pathlib import Path
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_hooks.approvals.models import SELF_TEST_HOOK, SELF_TEST_PREFIX
+from amplifier_hooks.trails.bodies import SelfTest
 
-TYPE = "self_test"
 PREFIX = SELF_TEST_PREFIX
 HOOK = SELF_TEST_HOOK
 
@@ -25,7 +25,7 @@ _LOOK = 2_000
 
 def record_self_test(coordinator: SessionCoordinator, command: str) -> None:
     """Say in the trail of a session that a command of ours holds it with itself."""
-    coordinator.trail.write(TYPE, {"command": command})
+    coordinator.trail.write(SelfTest(command=command))
 
 
 def is_self_test(log: Path) -> bool:
@@ -39,7 +39,8 @@ def is_self_test(log: Path) -> bool:
     try:
         records = islice(read_records(open_log(log)), _LOOK)
         return any(
-            one["type"] == TYPE or (one["type"] == "hook_registered" and one["hook"] == HOOK)
+            one["type"] == SelfTest.type
+            or (one["type"] == "hook_registered" and one["hook"] == HOOK)
             for one in records
         )
     except (AuditError, OSError):

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from amplifier_audit.format.record import Record
 from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.records import UNNAMED
 from amplifier_hooks.approvals.errors import BadRequest
 from amplifier_hooks.approvals.models import (
     SELF_TEST_HOOK,
@@ -18,7 +19,7 @@ from amplifier_hooks.approvals.models import (
 )
 from amplifier_hooks.approvals.stores.checks import clean_text, read_seconds
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
-from amplifier_hooks.trails.reading import UNNAMED, read_item
+from amplifier_hooks.trails.reading import read_item
 from amplifier_hooks.trails.recount import count_item
 
 HOUR = 3600.0
@@ -98,7 +99,7 @@ def add_up(every: Iterable[HookFigures]) -> list[HookFigures]:
 
 def list_figures(record: SessionRecord) -> list[HookFigures]:
     """What a record of a trail tells of hooks, counted as everywhere."""
-    item = read_item(_to_trail_record(record))
+    item = read_item(_to_trail_record(record), with_events=False)
     found: dict[tuple[str, str], _Counts] = {}
 
     def find(hook: str, action: str) -> HookCounts:
@@ -117,10 +118,7 @@ def list_figures(record: SessionRecord) -> list[HookFigures]:
 
 
 def _to_trail_record(record: SessionRecord) -> Record:
-    """As a trail has it; the data of an event are not looked at."""
-    body = record.body
-    if record.type == "dispatch":
-        body = {"hooks": body.get("hooks")}
+    """As a trail has it."""
     return {
         "seq": record.number,
         "time": "",
@@ -130,7 +128,7 @@ def _to_trail_record(record: SessionRecord) -> Record:
         "event": record.event,
         "hook": record.hook,
         "registration": None,
-        "body": body,
+        "body": record.body,
     }
 
 

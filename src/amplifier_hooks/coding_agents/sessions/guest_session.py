@@ -13,6 +13,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
+from amplifier_core.records import AnswerIgnored
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.waiting import run_with_timeout
 from amplifier_hooks.agent.session.assembled import AssembledSession
@@ -25,6 +26,7 @@ from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.external.verdicts import Verdict
+from amplifier_hooks.trails.bodies import GuardAlarm
 
 logger = logging.getLogger(__name__)
 
@@ -186,8 +188,8 @@ class GuestSession:
 
     def _say_alarm(self, kind: str, found: list[str]) -> None:
         """Into the trail, to the person, and into the log of the process."""
-        body = {"agent": self.dialect.name, "kind": kind, "found": found}
-        self.coordinator.trail.write("guard_alarm", body)
+        alarm = GuardAlarm(agent=self.dialect.name, kind=kind, found=tuple(found))
+        self.coordinator.trail.write(alarm)
         text = f"amplifier: {_ALARM_WORDS[kind]}: {'; '.join(found)}"
         self._notes.append(text)
         logger.warning("%s: %s", self.session.session_id, text)
@@ -353,8 +355,8 @@ class GuestSession:
         for action, texts in waits:
             if texts:
                 why = f"the session ended before {self.dialect.name} could be given it"
-                body = {"action": action, "reason": "\n\n".join(texts), "why": why}
-                self.coordinator.trail.write("answer_ignored", body)
+                ignored = AnswerIgnored(action=action, reason="\n\n".join(texts), why=why)
+                self.coordinator.trail.write(ignored)
                 logger.warning("%d texts of hooks (%s) had no effect: %s", len(texts), action, why)
 
     async def suspend(self) -> None:

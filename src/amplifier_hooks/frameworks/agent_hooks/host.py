@@ -24,6 +24,7 @@ from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.mount_plan import read_entry
+from amplifier_core.records import Other
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.frameworks.agent_hooks.emitters import FRAMEWORK, HostOptions, build_emitter
@@ -95,7 +96,7 @@ class InterceptionHost:
             remove()
 
     def _record(self, record: InterceptionRecord) -> None:
-        self._coordinator.trail.write(RECORD, record.to_wire(), hook=NAME)
+        self._coordinator.trail.write(Other(type=RECORD, members=record.to_wire()), hook=NAME)
 
     async def _judge(self, event: str, data: dict[str, Any]) -> HookResult:
         hosted = self._find(str(data.get("session_id") or self._coordinator.session_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core import events
+from amplifier_core.records import ErrorNoted
 from amplifier_hooks.external.run import Run
 
 
@@ -18,6 +19,6 @@ async def tell_change(run: Run, event: str) -> None:
 
 
 async def _tell(run: Run, event: str, text: str) -> None:
-    body = {"what": "streaming", "framework": run.coverage.name, "error": text}
-    run.coordinator.trail.write("error", body, event=event)
+    body = ErrorNoted(what="streaming", framework=run.coverage.name, error=text)
+    run.coordinator.trail.write(body, event=event)
     await run.coordinator.show(text, "warning", "session")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from amplifier_core.interfaces import Host
+from amplifier_core.records import UserMessage
 from amplifier_core.utils.nested import iterate_parts
 from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, TOOLS, fold_key, is_reading
 
@@ -102,8 +103,7 @@ class UnreadTools:
         text = describe_unread(fresh, readers)
         if text is None:
             return
-        body = {"text": text, "level": "warning"}
-        self._host.trail.write("user_message", body)
+        self._host.trail.write(UserMessage(text=text, level="warning"))
         if text not in self._shown:
             self._shown.add(text)
             await self._host.show(text, "warning", "guards")

@@ -7,6 +7,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Follow
 from amplifier_core.events import AGENT_SPAWN
@@ -17,6 +18,7 @@ from amplifier_core.models import Level
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.mount_plan import ModuleEntry, read_mode
 from amplifier_core.mounting import Mounting
+from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_hooks.insight.backtest.gap import Looks, MissingValue
 from amplifier_hooks.insight.backtest.past import PastClock, PastRegistry
 from amplifier_hooks.insight.backtest.policy import Policy, PolicyError
@@ -98,14 +100,15 @@ class Rehearsal:
 
     async def take_note(self, note: Note) -> None:
         """A session started or ended; one that another process goes on with mounts hooks anew."""
-        if note.type == "session_started":
-            self._parents[note.session] = str(note.body.get("parent") or "")
-        elif note.type == "session_ended":
-            await self._end(note.session)
-        elif note.type == "log_opened":
-            process, self._process = self._process, note.body.get("process")
-            if process != self._process and self._hosts:  # the one before it was killed
-                await self._end(self._root)
+        match note.body:
+            case SessionStarted(parent=parent):
+                self._parents[note.session] = parent or ""
+            case SessionEnded():
+                await self._end(note.session)
+            case LogOpened(process=process):
+                before, self._process = self._process, process
+                if before != process and self._hosts:  # the one before it was killed
+                    await self._end(self._root)
 
     # Events
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_hooks.trails import RecordedAnswer, RecordedEvent, RecordedHook
+from amplifier_core.records import HookAnswer, plain
+from amplifier_hooks.trails import RecordedEvent, RecordedHook
 
 _OWN_HOOKS = ("cli-", "hosting-", "guest-", "mcp-", "tool-", "trail-guard", "reload")
 """How the names of hooks begin that no bundle asks for, in trails that do not say who they are."""
@@ -20,7 +21,7 @@ class StandIns:
     def __init__(self, acting: Collection[str]) -> None:
         self._acting = frozenset(acting)
         self._registered: dict[int, tuple[RecordedHook, Callable[[], None]]] = {}
-        self._answers: dict[int, RecordedAnswer] = {}
+        self._answers: dict[int, HookAnswer] = {}
         self._event: RecordedEvent | None = None
         self._data: dict[str, Any] = {}
         self._left: dict[str, Any] = {}
@@ -71,16 +72,18 @@ class StandIns:
         said = self._answers.get(number)
         return CONTINUE if said is None else self._repeat(said, data)
 
-    def _repeat(self, said: RecordedAnswer, data: dict[str, Any]) -> HookResult:
+    def _repeat(self, said: HookAnswer, data: dict[str, Any]) -> HookResult:
         if said.action == "deny":
-            return HookResult(action="deny", reason=said.reason or None)
+            return HookResult(action="deny", reason=plain(said.reason) or None)
         if said.action == "ask_user":
-            return HookResult(action="ask_user", approval_prompt=said.reason or f"{said.hook} asks")
+            return HookResult(
+                action="ask_user", approval_prompt=plain(said.reason) or f"{said.hook} asks"
+            )
         if said.action == "inject_context":
             return HookResult(action="inject_context", context_injection="(as recorded)")
         return self._change(said, data) if said.action == "modify" else CONTINUE
 
-    def _change(self, said: RecordedAnswer, data: dict[str, Any]) -> HookResult:
+    def _change(self, said: HookAnswer, data: dict[str, Any]) -> HookResult:
         before, after = self._data, self._left
         if self._event and sum(one.action == "modify" for one in self._event.answers) > 1:
             self.doubt = f"the trail does not say which of several changes {said.hook} made"

@@ -70,7 +70,9 @@ def read_recorded(event: RecordedEvent, left: dict[str, Any]) -> Verdict:
         asking=tuple(Asking(hook) for hook in by_action["ask_user"]) if action != "deny" else (),
         injecting=by_action["inject_context"],
         changing=by_action["modify"],
-        failures=tuple(Failure(one.hook, one.error) for one in heeded if one.error is not None),
+        failures=tuple(
+            Failure(one.hook, str(one.error)) for one in heeded if one.error is not None
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from amplifier_core.records import AnswerShadowed, plain
 from amplifier_hooks.guards.policy.tool_calls import find_path
 from amplifier_hooks.trails import Item, Note, RecordedEvent
 
@@ -47,8 +48,8 @@ class Shadows:
             for answer in item.answers:
                 if answer.shadowed:
                     self._keep(answer.hook, answer.shadowed, _describe(item, self.trail))
-        elif isinstance(item, Note) and item.type == "shadowed":
-            self._complete(item)
+        elif isinstance(item, Note) and isinstance(item.body, AnswerShadowed):
+            self._complete(item, item.body)
 
     def _keep(self, hook: str, action: str, example: Example) -> None:
         if hook not in self.examples and len(self.examples) >= MOST_HOOKS:
@@ -57,8 +58,8 @@ class Shadows:
         kept.append(example)
         del kept[: -self._most]
 
-    def _complete(self, note: Note) -> None:
-        action, would = str(note.body.get("action")), str(note.body.get("would") or "")
+    def _complete(self, note: Note, body: AnswerShadowed) -> None:
+        action = body.action
         kept = self.examples.get(note.hook, {}).get(action, [])
         open_ones = (one for one in kept if not one.would and one.session == note.session)
         found = next(open_ones, None)
@@ -66,7 +67,7 @@ class Shadows:
             where = (note.time, self.trail, note.session, note.sequence, note.event)
             found = Example(*where, tool="", about="")
             self._keep(note.hook, action, found)
-        found.would = would[:LONGEST]
+        found.would = plain(body.would)[:LONGEST]
 
 
 def _describe(item: RecordedEvent, trail: str) -> Example:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditError
+from amplifier_audit.format.own_records import LogOpened
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_hooks.insight.counting.shadows import Shadows
 from amplifier_hooks.insight.counting.standing import judge_standing
 from amplifier_hooks.insight.counting.undone import Undone
 from amplifier_hooks.trails import Item, Note, RecordedHook, read_history
+from amplifier_hooks.trails.bodies import BundleLoaded
 from amplifier_hooks.trails.recount import Recount
 
 
@@ -51,7 +53,7 @@ class Survey:
 
     def _is_wanted(self, item: Any) -> bool:
         if item.counted_at < self._since:
-            return isinstance(item, Note) and item.type in ("log_opened", "bundle_loaded")
+            return isinstance(item, Note) and isinstance(item.body, LogOpened | BundleLoaded)
         self.first = min(self.first or item.time, item.time)
         self.last = max(self.last, item.time)
         return True

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 
-from amplifier_hooks.agent.session.origin import TYPE
 from amplifier_hooks.guards.backup import Restoration, list_restorations, locate_store
 from amplifier_hooks.guards.policy.tool_calls import find_path
 from amplifier_hooks.trails import Item, Note, RecordedCall, RecordedEvent, RecordedHook
+from amplifier_hooks.trails.bodies import BundleLoaded
 
 MOST_WAITING = 1_000
 
@@ -38,8 +38,8 @@ class Undone:
             self._take_event(item)
         elif isinstance(item, RecordedCall):
             self._take_call(item)
-        elif isinstance(item, Note) and item.type == TYPE:
-            self._folder = str(item.body.get("folder") or "")
+        elif isinstance(item, Note) and isinstance(item.body, BundleLoaded):
+            self._folder = item.body.folder
 
     def _take_event(self, item: RecordedEvent) -> None:
         if item.event == "tool:pre" and not item.again and self._is_undone(item):

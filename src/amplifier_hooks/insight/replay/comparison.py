@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amplifier_core.records import (
+    HookAnswer,
+    InjectedText,
+    InjectionAccepted,
+    InjectionDropped,
+    plain,
+)
 from amplifier_hooks.trails import (
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedCall,
     RecordedEvent,
@@ -32,7 +38,6 @@ _PASSING = frozenset(
 """Fields that say when and by whose settings something happened, and not what hooks decided."""
 _NOT_COMPARED = ("content_block:", "thinking:", "module:")
 """Events of a reply as it arrives, piece by piece, and of modules that do not load."""
-_INJECTIONS = frozenset({"injection_accepted", "injection_dropped"})
 _ANSWER = "given response"
 _NO_TOOL = "InvalidToolCall"
 _UNREADABLE = frozenset({"invalid", "error"})
@@ -56,7 +61,13 @@ def is_compared(item: Any) -> bool:
         return item.stage in ("requested", "remembered")
     if isinstance(item, RecordedCall):
         return item.stage == "started"
-    return isinstance(item, Note) and item.type in _INJECTIONS
+    return find_injection(item) is not None
+
+
+def find_injection(item: Any) -> InjectedText | None:
+    """The text that a hook added to the conversation, or was not allowed to, if an item is one."""
+    body = item.body if isinstance(item, Note) else None
+    return body if isinstance(body, InjectionAccepted | InjectionDropped) else None
 
 
 def identify(item: Any) -> tuple[Any, ...]:
@@ -67,7 +78,7 @@ def identify(item: Any) -> tuple[Any, ...]:
         return "question", item.stage, item.hook, item.event
     if isinstance(item, RecordedCall):
         return "call", item.call_id
-    return "injection", item.type, item.hook, item.event
+    return "injection", item.body.type, item.hook, item.event
 
 
 def find_changes(then: Any, now: Any) -> list[Change]:
@@ -100,7 +111,7 @@ def describe(item: Any) -> dict[str, Any]:
     if isinstance(item, RecordedCall):
         return {"tool": item.tool, "digest": item.digest}
     body = item.body
-    return {name: body.get(name) for name in ("role", "text", "ephemeral", "why")}
+    return {"role": body.role, "text": body.text, "ephemeral": body.ephemeral, "why": body.why}
 
 
 def _describe_event(event: RecordedEvent) -> dict[str, Any]:
@@ -122,13 +133,14 @@ def _describe_event(event: RecordedEvent) -> dict[str, Any]:
     return described
 
 
-def _spoke(answer: RecordedAnswer) -> bool:
+def _spoke(answer: HookAnswer) -> bool:
     return answer.action != "continue" or answer.error is not None
 
 
-def _describe_answer(answer: RecordedAnswer) -> str:
+def _describe_answer(answer: HookAnswer) -> str:
     text = answer.action if answer.error is None else f"{answer.action}, failed: {answer.error}"
-    return f"{text}: {answer.reason}" if answer.reason else text
+    reason = plain(answer.reason)
+    return f"{text}: {reason}" if reason else text
 
 
 def _drop_passing(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from amplifier_core.records import InjectionDropped
 from amplifier_hooks.insight.replay.comparison import (
     Change,
     describe,
@@ -149,5 +150,5 @@ def name_item(item: Any) -> str:
         return f"{remembered} of {item.hook} at {item.event}"
     if isinstance(item, RecordedCall):
         return f"a call of {item.tool}"
-    dropped = " that is dropped" if item.type == "injection_dropped" else ""
+    dropped = " that is dropped" if isinstance(item.body, InjectionDropped) else ""
     return f"an injection of {item.hook} at {item.event}{dropped}"

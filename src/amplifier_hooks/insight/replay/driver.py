@@ -12,7 +12,8 @@ from amplifier_core.events import AGENT_SPAWN
 from amplifier_core.session import AmplifierSession
 from amplifier_core.tool_call import call_tool, start_call
 from amplifier_hooks.agent.loops.compaction import compact_now
-from amplifier_hooks.insight.replay.playback import Playback, is_injection
+from amplifier_hooks.insight.replay.comparison import find_injection
+from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recording import CannotReplay, Run
 from amplifier_hooks.insight.replay.stand_ins.tools import read_call
 from amplifier_hooks.insight.replay.steps import Step, list_steps
@@ -143,7 +144,7 @@ class Driver:
     def _has_told_agent(self, session: str) -> bool:
         """Whether the session itself was told what hooks said to a sub-agent."""
         left = self._playback.list_left(session)
-        return any(is_injection(one) and one.event == AGENT_SPAWN for one in left)
+        return any(find_injection(one) and one.event == AGENT_SPAWN for one in left)
 
     async def _deny_late(self, session: AmplifierSession, step: Step) -> None:
         """Deny once more what hooks took too long to judge: the trail does not say what it was."""

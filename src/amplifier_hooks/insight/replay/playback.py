@@ -21,7 +21,7 @@ from amplifier_hooks.insight.replay.difference import (
 )
 from amplifier_hooks.insight.replay.matching import Matcher, is_quiet
 from amplifier_hooks.insight.replay.recording import Recording, Run
-from amplifier_hooks.trails import Note, RecordedCall, RecordedEvent
+from amplifier_hooks.trails import RecordedCall, RecordedEvent
 
 MOST_DIFFERENCES = 100
 _MOST_ROUNDS = 1_000
@@ -282,8 +282,3 @@ def _leads_on_alike(then: Any, now: Any) -> bool:
         return True
     stops = {"deny", "ask_user"}
     return then.action == now.action or not stops & {then.action, now.action}
-
-
-def is_injection(item: Any) -> bool:
-    """Whether an item tells of a text that a hook added to the conversation."""
-    return isinstance(item, Note) and item.type in ("injection_accepted", "injection_dropped")

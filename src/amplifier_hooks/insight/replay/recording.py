@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from amplifier_core.errors import AmplifierError
+from amplifier_core.records import Body, SessionEnded, SessionStarted, SessionSuspended
 from amplifier_hooks.trails import (
     Header,
     Item,
@@ -17,6 +18,9 @@ from amplifier_hooks.trails import (
     read_header,
     read_history,
 )
+from amplifier_hooks.trails.bodies import BundleLoaded
+
+BodyT = TypeVar("BodyT", bound=Body)
 
 PlacedItem = Any
 """An item that says where in the trail it stands: all but registrations."""
@@ -41,9 +45,8 @@ class Run:
     @property
     def resumed(self) -> bool:
         """Whether it went on with what an earlier process had begun."""
-        return any(
-            _is_note(one, "session_started") and one.body.get("resumed") for one in self.items
-        )
+        starts = (find_body(one, SessionStarted) for one in self.items)
+        return any(start.resumed for start in starts if start is not None)
 
 
 @dataclass(slots=True)
@@ -72,8 +75,8 @@ class Recording:
     def _note_parent(self, item: PlacedItem) -> None:
         """A sub-agent that did not start has no start that names its parent; its events do."""
         told = item.data.get("parent_id") if isinstance(item, RecordedEvent) else None
-        if _is_note(item, "session_started"):
-            told = item.body.get("parent")
+        if start := find_body(item, SessionStarted):
+            told = start.parent
         if isinstance(told, str) and item.session != self.root:
             self.parents.setdefault(item.session, told)
 
@@ -93,7 +96,7 @@ class Recording:
                         f"Record {one.sequence} has no answer of the model: it was written by an "
                         f"earlier version, or for an agent that another program runs; {BACKTEST}"
                     )
-        if not any(_is_note(one, "session_started") for one in self.sessions[self.root]):
+        if not any(find_body(one, SessionStarted) for one in self.sessions[self.root]):
             raise CannotReplay("The recorded session did not start; there is nothing to replay")
 
     def list_events(self, session: str, event: str = "") -> Iterator[RecordedEvent]:
@@ -120,8 +123,8 @@ def _split(items: list[PlacedItem]) -> list[list[PlacedItem]]:
     """The items of each process; what is written before `session_started` belongs to it."""
     parts: list[list[PlacedItem]] = [[]]
     for one in items:
-        opens = _is_note(one, "bundle_loaded") or _is_note(one, "session_started")
-        if opens and any(_is_note(other, "session_started") for other in parts[-1]):
+        opens = find_body(one, BundleLoaded) or find_body(one, SessionStarted)
+        if opens and any(find_body(other, SessionStarted) for other in parts[-1]):
             parts.append([])
         parts[-1].append(one)
     return parts
@@ -129,16 +132,13 @@ def _split(items: list[PlacedItem]) -> list[list[PlacedItem]]:
 
 def _make_run(items: list[PlacedItem]) -> Run:
     for one in items:
-        if _is_note(one, "session_suspended"):
+        if find_body(one, SessionSuspended):
             return Run(tuple(items), "suspended")
-        if _is_note(one, "session_ended"):
-            return Run(tuple(items), "ended", str(_read_body(one).get("reason") or "complete"))
+        if end := find_body(one, SessionEnded):
+            return Run(tuple(items), "ended", end.reason or "complete")
     return Run(tuple(items), "broken off")
 
 
-def _is_note(item: object, type: str) -> bool:
-    return isinstance(item, Note) and item.type == type
-
-
-def _read_body(item: object) -> Mapping[str, Any]:
-    return item.body if isinstance(item, Note) else {}
+def find_body(item: object, kind: type[BodyT]) -> BodyT | None:
+    """The body of an item, if it is a note of that kind."""
+    return item.body if isinstance(item, Note) and isinstance(item.body, kind) else None

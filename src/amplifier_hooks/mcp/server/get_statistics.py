@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_audit.format.record import Record
-from amplifier_audit.reader.queries import Filter
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_hooks.mcp.server.tool import Result
 from amplifier_hooks.mcp.server.trails import (
@@ -21,6 +20,7 @@ from amplifier_hooks.mcp.server.trails import (
     list_segments,
     read_in_time,
 )
+from amplifier_hooks.trails.filters import Filter
 from amplifier_hooks.trails.reading import read_matching
 from amplifier_hooks.trails.recount import Recount
 

@@ -18,7 +18,7 @@ from amplifier_audit.errors import AuditError
 from amplifier_audit.files.lines import parse_or_none, read_lines
 from amplifier_audit.files.log_files import open_readable
 from amplifier_audit.format.record import Record
-from amplifier_audit.reader import queries
+from amplifier_core.records import DispatchRecorded, Other
 from amplifier_core.utils.nested import iterate_texts
 from amplifier_hooks.agent.session.inspection.trails import (
     Trail,
@@ -30,6 +30,8 @@ from amplifier_hooks.agent.session.origin import Origin
 from amplifier_hooks.agent.session.self_test import is_self_test
 from amplifier_hooks.mcp.server.tool import Arguments, Refused
 from amplifier_hooks.text.moments import NoMoment, parse_moment
+from amplifier_hooks.trails.bodies import read_body
+from amplifier_hooks.trails.filters import Filter
 
 
 class TooWide(ValueError):
@@ -177,9 +179,9 @@ class FilterArguments(Arguments):
     since: Time | None = Field(None, description=f"From this time on. {_TIME}")
     until: Time | None = Field(None, description=f"Before this time. {_TIME}")
 
-    def build_filter(self) -> queries.Filter:
+    def build_filter(self) -> Filter:
         """The same for the reader of trails; Refused for what is no time."""
-        return queries.Filter(
+        return Filter(
             event=self.event,
             hook=self.hook,
             action=self.action,
@@ -204,7 +206,7 @@ class RecordFilter:
     letter by letter.
     """
 
-    wanted: queries.Filter
+    wanted: Filter
     tool: str | None
     text: str | None
     mask: Callable[[Any], Any]
@@ -227,10 +229,13 @@ def _find(text: str, value: Any) -> bool:
 
 def name_tool(record: Record) -> str | None:
     """The tool that a record is about, if it is about one."""
-    body = record["body"]
-    data = body.get("data")
-    inner = data.get("tool_name") if isinstance(data, dict) else None
-    found = inner or body.get("tool") or body.get("tool_name")
+    body = read_body(record)
+    if isinstance(body, DispatchRecorded):
+        found = (body.data or {}).get("tool_name")
+    elif isinstance(body, Other):
+        found = body.members.get("tool") or body.members.get("tool_name")
+    else:
+        found = getattr(body, "tool", None)
     return found if isinstance(found, str) else None
 
 

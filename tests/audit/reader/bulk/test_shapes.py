@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_audit.format.own_records import OWN_TYPES
 from amplifier_audit.format.record import parse_inner
-from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.reader.bulk.shapes import (
     ENOUGH,
     EVERY,

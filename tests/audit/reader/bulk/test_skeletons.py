@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_audit.format.record_types import OWN_TYPES
+from amplifier_audit.format.own_records import OWN_TYPES
 from amplifier_audit.reader.bulk.skeletons import LONGEST, MOST, Skeletons
 from tests.audit.reader.bulk.odd_records import ODD_VALUES, is_taken, make_content, spoil_content
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records
+from amplifier_core.records import ToolStarted
 from amplifier_core.testing import MockTool, ScriptedApproval
 from amplifier_hooks.agent.session.open_calls import (
     NOT_RUN,
@@ -177,7 +178,8 @@ def test_a_call_is_named_in_the_words_of_its_loop(key: str) -> None:
 async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:
     """What nobody knows is said, in the conversation and on the screen, and recorded."""
     async with SessionHarness([], tools=[MockTool("Echo")]) as harness:
-        harness.coordinator.trail.write("tool_started", {"tool": "Echo", "id": "9", "gated": True})
+        start = ToolStarted(tool="Echo", id="9", digest="", gated=True)
+        harness.coordinator.trail.write(start)
         left = unknown_outcomes(harness.trail.records)
         await report_unknown_outcomes(harness.session, left)
         assert harness.texts("system") == [left[0].sentence]

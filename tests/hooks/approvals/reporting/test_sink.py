@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ApprovalError, AuditUnavailable
+from amplifier_core.records import ToolStarted
 from amplifier_core.testing import MemoryAudit
 from amplifier_core.trail import AuditSink, NullSink, Trail
 from amplifier_hooks.approvals.remote import RemoteApproval
@@ -20,7 +21,7 @@ from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, list_states, make_asker
 
 QUESTION = replace(ask(command="ls"), session_id="s", tool_call_id="c")
-START = {"tool": "Bash", "id": "c", "digest": QUESTION.digest, "gated": True}
+START = ToolStarted(tool="Bash", id="c", digest=QUESTION.digest, gated=True)
 
 
 class FullDisk(NullSink):
@@ -57,7 +58,7 @@ async def test_a_gated_call_is_claimed_before_its_start_counts(
     """And is over when its end is recorded."""
     sink = await make_sink(store, tmp_path, MemoryAudit())
     assert isinstance(sink, AuditSink)
-    sequence = sink.append("tool_started", START, session="s")
+    sequence = sink.append("tool_started", START.to_dict(), session="s")
     assert await list_states(store) == ["approved"]
     await sink.commit(sequence)
     assert await list_states(store) == ["executing"]
@@ -71,7 +72,7 @@ async def test_without_an_audit_trail_calls_are_claimed_as_well(
 ) -> None:
     """What people allowed runs once, whether or not a trail is kept."""
     sink = await make_sink(store, tmp_path, None)
-    await sink.commit(sink.append("tool_started", START, session="s"))
+    await sink.commit(sink.append("tool_started", START.to_dict(), session="s"))
     sink.append("tool_finished", {"id": "c", "success": False}, session="s")
     await sink.close()
     assert await list_states(store) == ["failed"]
@@ -87,7 +88,7 @@ async def test_a_call_that_cannot_be_claimed_is_refused_and_not_left_open_in_the
     sink.on_failure = "warn"
     link.cut.add("claim")
     trail = Trail(sink, "s")
-    refused = await trail.write_ahead("tool_started", START)
+    refused = await trail.write_ahead(START)
     assert refused == "the call could not be claimed: The store at this test does not answer"
     assert not trail.failed
     assert [one["type"] for one in audit.records] == ["tool_started", "tool_finished"]
@@ -102,7 +103,7 @@ async def test_a_trail_that_takes_no_start_gives_the_claim_back_unless_the_call_
 ) -> None:
     """It is claimed in both cases: with `warn` it runs, and may run only once."""
     sink = await make_sink(store, tmp_path, FullDisk(on_failure, at=at))
-    failure = await Trail(sink, "s").write_ahead("tool_started", START)
+    failure = await Trail(sink, "s").write_ahead(START)
     assert (failure is None) == (on_failure == "warn")
     for _ in range(200):
         if await list_states(store) == [state]:
@@ -118,7 +119,7 @@ async def test_calls_that_nobody_was_asked_about_claim_nothing(
     """Only what is gated waits for anything."""
     link = CutLink(store)
     sink = await make_sink(store, tmp_path, None, link)
-    sink.append("tool_started", {**START, "gated": False}, session="s")
+    sink.append("tool_started", {**START.to_dict(), "gated": False}, session="s")
     await sink.commit()
     assert "claim" not in link.calls
     await sink.close()
@@ -146,7 +147,7 @@ async def test_a_claim_that_is_refused_raises_what_the_kernel_takes_for_a_refusa
 ) -> None:
     """Whatever the trail's own setting is."""
     sink = await make_sink(store, tmp_path, MemoryAudit())
-    sequence = sink.append("tool_started", {**START, "digest": "another"}, session="s")
+    sequence = sink.append("tool_started", {**START.to_dict(), "digest": "another"}, session="s")
     with pytest.raises(ApprovalError, match="The call cannot run"):
         await sink.commit(sequence)
     await sink.close()

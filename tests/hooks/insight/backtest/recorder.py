@@ -16,6 +16,7 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.models import HookResult
 from amplifier_core.mounting import Mounting
+from amplifier_core.records import Other, SessionStarted
 from amplifier_core.testing import ScriptedApproval
 from amplifier_hooks import AssembledSession, load_bundle, open_session
 from amplifier_hooks.agent.session.inspection.selection import select_trails
@@ -158,13 +159,14 @@ class Recorder:
             session_id=session,
         )
         digest = self._digest = self._digest or digest_hooks(load_bundle(project_dir=self.folder))
-        host.trail.write("bundle_loaded", {"folder": str(self.folder), "hooks_digest": digest})
+        loaded = {"folder": str(self.folder), "hooks_digest": digest}
+        host.trail.write(Other(type="bundle_loaded", members=loaded))
         register_rows(host.hooks, own)
         host.register_capability("session.working_dir", str(self.folder))
         mounting = Mounting(host, self._loader)
         for entry in self.plan["hooks"]:
             await mounting.mount("hooks", {**entry, "required": True})
-        host.trail.write("session_started", {"resumed": False, "parent": None})
+        host.trail.write(SessionStarted(resumed=False, parent=None, shadow=False))
         try:
             yield host
         finally:

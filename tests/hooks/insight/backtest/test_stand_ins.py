@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.backtest.stand_ins import StandIns
-from amplifier_hooks.trails import RecordedAnswer, RecordedEvent, RecordedHook
+from amplifier_hooks.trails import RecordedEvent, RecordedHook
 
 
-def _make_event(*answers: RecordedAnswer, left: dict[str, Any] | None = None) -> RecordedEvent:
+def _make_event(*answers: HookAnswer, left: dict[str, Any] | None = None) -> RecordedEvent:
     data = {"a": 1, "gone": 2}
     return RecordedEvent(
         sequence=1, time="", session="s", turn=1, event="tool:pre", data=data,
@@ -47,10 +48,10 @@ async def test_each_answers_what_it_answered_and_nothing_where_it_did_not() -> N
     """By the number of its registration."""
     standing, registry = StandIns(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:*", -5), registry)
-    _turn(standing, _make_event(RecordedAnswer("guard", 7, "deny", reason="no")))
+    _turn(standing, _make_event(HookAnswer("guard", 7, "deny", reason="no")))
     denied = await registry.emit("tool:pre", {"a": 1})
     assert (denied.action, denied.reason) == ("deny", "no")
-    _turn(standing, _make_event(RecordedAnswer("other", 8, "deny")))
+    _turn(standing, _make_event(HookAnswer("other", 8, "deny")))
     assert (await registry.emit("tool:pre", {"a": 1})).action == "continue"
 
 
@@ -58,7 +59,7 @@ async def test_a_change_is_made_again_also_where_it_took_something_away() -> Non
     """Fields that records leave out stay."""
     standing, registry = StandIns(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:pre", 0), registry)
-    changed = _make_event(RecordedAnswer("guard", 7, "modify"), left={"a": 2, "new": 3})
+    changed = _make_event(HookAnswer("guard", 7, "modify"), left={"a": 2, "new": 3})
     _turn(standing, changed)
     run = await registry.dispatch("tool:pre", {**changed.data, "messages": []})
     assert {key: run.data[key] for key in run.data if key != "timestamp"} == {
@@ -79,9 +80,9 @@ async def test_an_answer_is_recalled_by_name_if_there_is_one() -> None:
     """Of two of one name nobody knows which."""
     standing = StandIns(())
     assert standing.recall("guard", {}) is None
-    _turn(standing, _make_event(RecordedAnswer("guard", 7, "deny"), RecordedAnswer("x", 8, "deny")))
+    _turn(standing, _make_event(HookAnswer("guard", 7, "deny"), HookAnswer("x", 8, "deny")))
     known = standing.recall("guard", {})
     assert known is not None
     assert known.action == "deny"
-    _turn(standing, _make_event(RecordedAnswer("x", 7, "deny"), RecordedAnswer("x", 8, "deny")))
+    _turn(standing, _make_event(HookAnswer("x", 7, "deny"), HookAnswer("x", 8, "deny")))
     assert standing.recall("x", {}) is None

@@ -12,6 +12,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mounting import Mounting
+from amplifier_core.records import SessionStarted
 from amplifier_hooks.insight.backtest import Window
 from tests.hooks.insight.backtest.recorder import Recorder, Row, make_call, row
 
@@ -172,7 +173,7 @@ async def test_sub_agents_are_judged_by_the_hooks_of_their_parent_and_their_own(
         child = SessionCoordinator(
             HookRegistry(host.hooks), audit=host.trail.sink, session_id="child-1"
         )
-        child.trail.write("session_started", {"resumed": False, "parent": host.session_id})
+        child.trail.write(SessionStarted(resumed=False, parent=host.session_id, shadow=False))
         mounting = Mounting(child, ModuleLoader(base=recorder.folder))
         await mounting.mount("hooks", entry)
         for number in (1, 2, 3):

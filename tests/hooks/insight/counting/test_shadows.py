@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.counting.shadows import MOST_HOOKS, Shadows
-from amplifier_hooks.trails import Note, RecordedAnswer, RecordedEvent
+from amplifier_hooks.trails import Note, RecordedEvent
+from tests.support.bodies import make_body
 
 PLACE: dict[str, Any] = {"time": "2026-11-17T09:00:00Z", "session": "s", "turn": 1}
 
 
 def make_event(sequence: int, hook: str = "h", **tool_input: Any) -> RecordedEvent:
     data = {"tool_name": "Bash", "tool_input": tool_input}
-    answers = (RecordedAnswer(hook, 1, "continue", shadowed="deny"),)
+    answers = (HookAnswer(hook, 1, "continue", shadowed="deny"),)
     place = {**PLACE, "sequence": sequence, "event": "tool:pre"}
     return RecordedEvent(**place, data=data, left=data, answers=answers)
 
 
 def make_note(sequence: int, **body: Any) -> Note:
     place = {**PLACE, "sequence": sequence, "event": "tool:pre"}
-    return Note(**place, type="shadowed", hook="h", body=body)
+    return Note(**place, hook="h", body=make_body("shadowed", body))
 
 
 def test_the_latest_cases_are_kept_with_what_would_have_been() -> None:

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.guards.backup import Restoration
 from amplifier_hooks.insight.counting.undone import Undone
 from amplifier_hooks.trails import (
     Note,
-    RecordedAnswer,
     RecordedCall,
     RecordedEvent,
     RecordedHook,
 )
+from tests.support.bodies import make_body
 
 NOTE = Restoration("/w/a.txt", "2026-11-17T09:00:00+00:00", "2026-11-17T10:00:00+00:00", "b", "s")
 
@@ -23,15 +24,15 @@ def tell(undone: Undone, path: str, hour: int, *, runs: bool = True, folder: str
     """One call of a session with a guard, a hook that asks, one in shadow and an observer."""
     time = f"2026-11-17T{hour:02}:30:00.000Z"
     place: dict[str, Any] = {"sequence": 1, "time": time, "session": "s", "turn": 1, "event": ""}
-    undone.take(Note(**place, type="bundle_loaded", hook="", body={"folder": folder}))
+    undone.take(Note(**place, hook="", body=make_body("bundle_loaded", {"folder": folder})))
     undone.take(RecordedHook(1, "guard", "tool:pre", 0, on_error="deny"))
     undone.take(RecordedHook(3, "shadow", "tool:pre", 0, on_error="deny", shadow=True))
     data = {"tool_name": "Write", "tool_input": {"file_path": path}, "tool_call_id": "c"}
     answers = (
-        RecordedAnswer("guard", 1, "continue"),
-        RecordedAnswer("asks", 2, "ask_user"),
-        RecordedAnswer("shadow", 3, "continue", shadowed="deny"),
-        RecordedAnswer("observer", 4, "continue"),
+        HookAnswer("guard", 1, "continue"),
+        HookAnswer("asks", 2, "ask_user"),
+        HookAnswer("shadow", 3, "continue", shadowed="deny"),
+        HookAnswer("observer", 4, "continue"),
     )
     told = {**place, "event": "tool:pre"}
     undone.take(RecordedEvent(**told, data=data, left=data, answers=answers))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.trails import (
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedCall,
     RecordedEvent,
 )
+from tests.support.bodies import make_body
 
 TIME = "2026-11-17T12:00:00Z"
 
 
 def event(
-    name: str, sequence: int = 1, *answers: RecordedAnswer, session: str = "s", **more: Any
+    name: str, sequence: int = 1, *answers: HookAnswer, session: str = "s", **more: Any
 ) -> RecordedEvent:
     """An event; `more` are fields of the item, and everything else of its data."""
     names: tuple[str, ...] = ("action", "reason", "again", "left")
@@ -64,7 +65,6 @@ def note(type: str, sequence: int = 1, hook: str = "", session: str = "s", **bod
         session=session,
         turn=0,
         event="tool:post",
-        type=type,
         hook=hook,
-        body=body,
+        body=make_body(type, body),
     )

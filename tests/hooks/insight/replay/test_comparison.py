@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.replay.comparison import (
     Change,
     find_changes,
@@ -10,7 +11,6 @@ from amplifier_hooks.insight.replay.comparison import (
     is_compared,
     is_like,
 )
-from amplifier_hooks.trails import RecordedAnswer
 from tests.hooks.insight.replay.items import call, event, note, question
 
 
@@ -29,8 +29,8 @@ def test_only_the_values_that_differ_are_named() -> None:
 
 def test_answers_count_where_they_say_more_than_continue() -> None:
     """A hook that was only there made no difference."""
-    quiet = RecordedAnswer("quiet", 1, "continue")
-    loud = RecordedAnswer("loud", 2, "deny", reason="no")
+    quiet = HookAnswer("quiet", 1, "continue")
+    loud = HookAnswer("loud", 2, "deny", reason="no")
     then = event("tool:pre", 1, quiet, action="continue")
     now = event("tool:pre", 1, loud, action="deny", reason="no")
     assert find_changes(then, event("tool:pre")) == []
@@ -43,7 +43,7 @@ def test_answers_count_where_they_say_more_than_continue() -> None:
 
 def test_a_hook_that_fails_now_is_seen() -> None:
     """Though its failure changes nothing."""
-    failed = RecordedAnswer("h", 1, "continue", error="ValueError: x")
+    failed = HookAnswer("h", 1, "continue", error="ValueError: x")
     (change,) = find_changes(event("tool:pre"), event("tool:pre", 1, failed))
     assert change == Change("hook h", None, "continue, failed: ValueError: x")
 

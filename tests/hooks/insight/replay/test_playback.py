@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.replay.playback import Playback, current_call
 from amplifier_hooks.insight.replay.recording import End, Run
-from amplifier_hooks.trails import RecordedAnswer
 from tests.hooks.insight.replay.items import call, event, note
 from tests.hooks.insight.replay.test_recording import make
 
@@ -63,7 +63,7 @@ def test_a_masked_value_may_explain_an_answer_but_no_other_course(
     action: str, differs: bool
 ) -> None:
     """What comes of it alike is noted as not compared fully."""
-    changed = RecordedAnswer("h", 1, "modify" if not differs else "deny")
+    changed = HookAnswer("h", 1, "modify" if not differs else "deny")
     then = event("tool:post", 1, changed, left={"text": "[REDACTED:key]"}, text="x", action=action)
     playback = follow(then)
     playback.hear(event("tool:post", left={"text": "[REDACTED:key]"}, text="x"))

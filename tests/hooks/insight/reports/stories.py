@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditLog
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.reports.figures.period import Period
 from amplifier_hooks.insight.reports.figures.proof import Proof
 from amplifier_hooks.insight.reports.figures.report import ReportFigures
@@ -15,11 +16,11 @@ from amplifier_hooks.trails import (
     Header,
     Item,
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedCall,
     RecordedEvent,
 )
+from tests.support.bodies import make_body
 
 SESSION = "3f0c1a2b-session"
 MADE = "2026-11-17T12:00:00+00:00"
@@ -48,7 +49,7 @@ def event(
     second: float,
     name: str,
     data: dict[str, Any],
-    *answers: RecordedAnswer,
+    *answers: HookAnswer,
     left: dict[str, Any] | None = None,
     session: str = SESSION,
     turn: int = 1,
@@ -66,9 +67,9 @@ def event(
     )
 
 
-def answer(hook: str, action: str = "continue", **more: Any) -> RecordedAnswer:
+def answer(hook: str, action: str = "continue", **more: Any) -> HookAnswer:
     """What a hook said, in a millisecond."""
-    return RecordedAnswer(hook, 1, action, more.pop("ms", 1.0), **more)
+    return HookAnswer(hook, 1, action, more.pop("ms", 1.0), **more)
 
 
 def prompt(second: float, text: str, **more: Any) -> RecordedEvent:
@@ -76,7 +77,7 @@ def prompt(second: float, text: str, **more: Any) -> RecordedEvent:
 
 
 def call(
-    second: float, tool: str, tool_input: Any, *answers: RecordedAnswer, id: str = "c1", **more: Any
+    second: float, tool: str, tool_input: Any, *answers: HookAnswer, id: str = "c1", **more: Any
 ) -> RecordedEvent:
     """A call that hooks were told of."""
     data = {"tool_name": tool, "tool_input": tool_input, "tool_call_id": id}
@@ -144,7 +145,7 @@ def decide(second: float, allowed: bool, **more: Any) -> RecordedApproval:
 def note(second: float, type: str, body: dict[str, Any], **more: Any) -> Note:
     """Any other record."""
     hook, name = more.pop("hook", ""), more.pop("event", "")
-    return Note(**place(second, name, **more), type=type, hook=hook, body=body)
+    return Note(**place(second, name, **more), hook=hook, body=make_body(type, body, hook))
 
 
 def end(second: float, reason: str = "complete") -> Note:

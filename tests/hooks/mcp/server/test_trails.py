@@ -161,21 +161,24 @@ def test_no_search_finds_a_secret_letter_by_letter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "tool"),
+    ("type", "body", "tool"),
     [
-        ({"data": {"tool_name": "Bash"}}, "Bash"),
-        ({"tool": "Write"}, "Write"),
-        ({"tool_name": "Read"}, "Read"),
-        ({"data": "text"}, None),
-        ({"tool": ["Bash"]}, None),
+        ("dispatch", {"data": {"tool_name": "Bash"}}, "Bash"),
+        ("tool_started", {"tool": "Write"}, "Write"),
+        ("mine", {"tool": "Write"}, "Write"),
+        ("mine", {"tool_name": "Read"}, "Read"),
+        ("dispatch", {"data": "text"}, None),
+        ("tool_started", {"tool": ["Bash"]}, None),
+        ("session_started", {}, None),
     ],
 )
 def test_the_tool_of_a_record_is_found_where_each_type_has_it(
-    body: dict[str, Any], tool: str | None
+    type: str, body: dict[str, Any], tool: str | None
 ) -> None:
     """A forged record has none."""
-    assert name_tool(make_record(body)) == tool
-    assert matches(make_record(body), tool="Bash") is (tool == "Bash")
+    record = make_record(body, type=type)
+    assert name_tool(record) == tool
+    assert matches(record, tool="Bash") is (tool == "Bash")
 
 
 def test_times_are_read_as_the_command_line_does() -> None:

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from amplifier_audit import LogFiles
-    from amplifier_audit.reader.queries import Filter
+    from amplifier_hooks.trails.filters import Filter
 
 # The session of a record stands between these two members.
 _SESSION = re.compile(rb'"mono":\d+,"session":("(?:[^"\\]|\\.)*"),"turn"')
@@ -18,7 +18,7 @@ _SESSION = re.compile(rb'"mono":\d+,"session":("(?:[^"\\]|\\.)*"),"turn"')
 
 def make_filter(files: LogFiles, wanted: dict[str, str | None]) -> Filter:
     """The filter; the session may be given by the start of its id."""
-    from amplifier_audit.reader.queries import Filter
+    from amplifier_hooks.trails.filters import Filter
 
     given = wanted.get("session")
     return Filter(**{**wanted, "session": _find_session(files, given) if given else None})

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from amplifier_core.records import DispatchRecorded
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
+from amplifier_hooks.trails.bodies import read_body
 
 if TYPE_CHECKING:
     from amplifier_audit import Record
@@ -83,13 +85,8 @@ def read_map(value: Any) -> Mapping[str, Any]:
 
 def summarize_record(record: Record) -> str:
     """Who decided what, and why; else the body, on one line."""
-    from amplifier_audit.reader.queries import list_answers
-
-    body = record["body"]
+    body, said = record["body"], read_body(record)
     decision = [f"{name}={read_text(body[name])}" for name in _DECISIVE if name in body]
-    answers = [
-        f"{read_text(one.get('hook'))}:{read_text(one.get('action'))}"
-        for one in list_answers(record)
-        if record["type"] == "dispatch" and one.get("action") != "continue"
-    ]
+    hooks = said.hooks if isinstance(said, DispatchRecorded) else ()
+    answers = [f"{one.hook}:{one.action}" for one in hooks if one.action != "continue"]
     return get_first_line(" ".join([*decision, *answers]) or json.dumps(body))

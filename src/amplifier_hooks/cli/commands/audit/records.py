@@ -25,8 +25,8 @@ from amplifier_hooks.cli.commands.audit.options import (
 
 if TYPE_CHECKING:
     from amplifier_audit import LogFiles, Record
-    from amplifier_audit.reader.queries import Filter
     from amplifier_hooks.cli.commands.audit.progress import Progress
+    from amplifier_hooks.trails.filters import Filter
 
 Print = Callable[[], object]
 """Prints one line that is worth showing."""

@@ -5,11 +5,24 @@ Records come in pairs and say things twice, as an auditor wants it. A story says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from amplifier_audit.format.own_records import LogOpened
+from amplifier_core.records import (
+    ApprovalHandedOver,
+    ApprovalOutcome,
+    Decision,
+    DispatchRecorded,
+    HookAnswer,
+    HookFailed,
+    SessionEnded,
+    SessionStarted,
+    ToolFinished,
+    ToolStarted,
+)
 from amplifier_hooks.cli.commands.audit.record_text import (
     read_line,
     read_map,
@@ -19,7 +32,7 @@ from amplifier_hooks.cli.commands.audit.record_text import (
     read_time,
 )
 from amplifier_hooks.cli.commands.audit.story_lines import (
-    Body,
+    Data,
     describe_alone,
     describe_as_on_screen,
     describe_denial,
@@ -35,6 +48,7 @@ from amplifier_hooks.cli.commands.audit.story_lines import (
 )
 from amplifier_hooks.cli.display.narration import join_blocks
 from amplifier_hooks.cli.text.fragments import Line
+from amplifier_hooks.trails.bodies import Body, BundleLoaded, read_body
 
 if TYPE_CHECKING:
     from amplifier_audit import Record
@@ -79,114 +93,121 @@ class Story:
         return self._agents.get(_get_session(record), "")
 
     def _describe(self, record: Record) -> Iterator[Line]:
-        describe = _TYPES.get(record["type"])
-        if describe is not None:
-            yield from describe(self, record)
-        elif (line := describe_alone(record)) is not None:
-            yield line
+        match read_body(record):
+            case DispatchRecorded() as body:
+                yield from self._dispatch(record, body)
+            case HookAnswer() as answer:
+                yield from self._tell_answers(record, (answer,))
+            case HookFailed() as failure:
+                yield from self._fail(record, failure)
+            case ToolStarted() | ToolFinished() as call:
+                yield from self._tell_call(call)
+            case ApprovalHandedOver() | ApprovalOutcome() | Decision() as step:
+                yield from self._tell_step(record, step)
+            case body:
+                yield from self._tell_session(record, body)
 
     # The session
 
-    def _open(self, record: Record) -> Iterator[Line]:
-        # With decisions alone, calls are told from what their tools did and not from events.
-        self._tells_events = record["body"].get("level") != "decisions"
-        yield from ()
+    def _tell_session(self, record: Record, body: Body) -> Iterator[Line]:
+        match body:
+            case LogOpened(level=level):
+                # With decisions alone, calls are told from what their tools did, not from events.
+                self._tells_events = level != "decisions"
+            case BundleLoaded(folder=folder, file=file):
+                name = read_name(folder)
+                bundle = f" with {read_name(file).removeprefix(f'{name}/')}" if file else ""
+                self._place = f" in {name}{bundle}"
+                self._has_failures = True
+            case SessionStarted():
+                yield from self._begin(record, body)
+            case SessionEnded() if self.name_agent(record):
+                return
+            case _:
+                if (line := describe_alone(record)) is not None:
+                    yield line
 
-    def _note_place(self, record: Record) -> Iterator[Line]:
-        body = record["body"]
-        folder, file = read_name(body.get("folder")), read_name(body.get("file") or "")
-        bundle = f" with {file.removeprefix(f'{folder}/')}" if body.get("file") else ""
-        self._place = f" in {folder}{bundle}"
-        self._has_failures = True
-        yield from ()
-
-    def _begin(self, record: Record) -> Iterator[Line]:
-        if record["body"].get("parent"):
+    def _begin(self, record: Record, body: SessionStarted) -> Iterator[Line]:
+        if body.parent:
             self._agents.setdefault(_get_session(record), "sub-agent")
-        else:
-            word = "resumed" if record["body"].get("resumed") is True else "started"
-            yield (("dim", f"· session {word}{self._place}"),)
-            if record["body"].get("shadow") is True:
-                yield (("warn", "! shadow mode: hooks were evaluated, and none had an effect"),)
-
-    def _end(self, record: Record) -> Iterator[Line]:
-        if not self.name_agent(record) and (line := describe_alone(record)) is not None:
-            yield line
+            return
+        yield (("dim", f"· session {'resumed' if body.resumed else 'started'}{self._place}"),)
+        if body.shadow:
+            yield (("warn", "! shadow mode: hooks were evaluated, and none had an effect"),)
 
     # Hooks
 
-    def _fail(self, record: Record) -> Iterator[Line]:
+    def _fail(self, record: Record, body: HookFailed) -> Iterator[Line]:
         about = (_get_session(record), read_text(record["event"]), read_text(record["hook"]))
         self._has_failures = True
         if about not in self._failures:
-            yield describe_failure(record["hook"], record["event"], record["body"])
+            hook, event = record["hook"], record["event"]
+            yield describe_failure(hook, event, body.error, at=body.at, denied=body.denied)
         self._failures.discard(about)
 
-    def _tell_failure(self, record: Record, answer: Body) -> Iterator[Line]:
+    def _tell_failure(self, record: Record, answer: HookAnswer) -> Iterator[Line]:
         """A failure in an answer, if there is no record of its own: older trails have none."""
-        hook = answer.get("hook")
         if not self._has_failures:
-            self._failures.add((_get_session(record), read_text(record["event"]), read_text(hook)))
-            yield describe_failure(hook, record["event"], answer)
+            event = record["event"]
+            self._failures.add((_get_session(record), read_text(event), answer.hook))
+            denied = answer.action == "deny"
+            yield describe_failure(answer.hook, event, answer.error, denied=denied)
 
-    def _resolve(self, record: Record) -> Iterator[Line]:
+    def _tell_answers(self, record: Record, answers: Iterable[HookAnswer]) -> Iterator[Line]:
         """What the hooks answered; questions and what is told to the agent have own records."""
-        from amplifier_audit.reader.queries import list_answers
-
-        for answer in list_answers(record):
-            hook, action = answer.get("hook"), answer.get("action")
-            if answer.get("unheeded") is True:
-                yield describe_unheeded(hook, action)
-            elif answer.get("error") is not None:
+        for answer in answers:
+            if answer.unheeded:
+                yield describe_unheeded(answer.hook, answer.action)
+            elif answer.error is not None:
                 yield from self._tell_failure(record, answer)
-            elif action == "deny":
-                yield describe_denial(hook, record["event"], answer.get("reason"))
-            elif action == "modify":
-                yield describe_modification(hook, record["event"])
-            if action == "deny" and answer.get("unheeded") is not True:
+            elif answer.action == "deny":
+                yield describe_denial(answer.hook, record["event"], answer.reason)
+            elif answer.action == "modify":
+                yield describe_modification(answer.hook, record["event"])
+            if answer.action == "deny" and not answer.unheeded:
                 self._denied.add(_get_session(record))
 
-    def _refuse(self, record: Record) -> Iterator[Line]:
-        if record["body"].get("allowed") is not True:
-            self._denied.add(_get_session(record))
-        if (line := describe_alone(record)) is not None:
-            yield line
+    # Questions
 
-    def _hand_over(self, record: Record) -> Iterator[Line]:
+    def _tell_step(
+        self, record: Record, body: ApprovalHandedOver | ApprovalOutcome | Decision
+    ) -> Iterator[Line]:
         # Several may be asked at once, so each line names its call.
-        if record["body"].get("again") is not True:
-            yield describe_handover(record, self._find_about(record))
-
-    def _learn(self, record: Record) -> Iterator[Line]:
-        yield describe_outcome(record, self._find_about(record))
-
-    def _find_about(self, record: Record) -> str:
-        return self._calls.get(_get_key(record, record["body"].get("id")), "")
+        about = self._calls.get((_get_session(record), body.id or ""), "")
+        if isinstance(body, ApprovalOutcome):
+            yield describe_outcome(body, about)
+        elif isinstance(body, Decision):
+            if not body.allowed:
+                self._denied.add(_get_session(record))
+            if (line := describe_alone(record)) is not None:
+                yield line
+        elif not body.again:
+            yield describe_handover(body, about)
 
     # Events
 
-    def _dispatch(self, record: Record) -> Iterator[Line]:
-        event, data = read_text(record["event"]), read_map(record["body"].get("data"))
+    def _dispatch(self, record: Record, body: DispatchRecorded) -> Iterator[Line]:
+        event, data = read_text(record["event"]), body.data or {}
         describe = _EVENTS.get(event)
         if "$commitment" in data:
             yield from self._keep_apart(event, data)
-        elif describe is not None and record["body"].get("judged_again") is not True:
+        elif describe is not None and not body.judged_again:
             yield from describe(self, record, data)
         else:
             yield from describe_as_on_screen(event, data)
-        yield from self._resolve(record)
+        yield from self._tell_answers(record, body.hooks)
 
-    def _keep_apart(self, event: str, data: Body) -> Iterator[Line]:
+    def _keep_apart(self, event: str, data: Data) -> Iterator[Line]:
         """Calls are told from what their tools did; of the rest, only that there was a prompt."""
         self._tells_events = False
         if event == "prompt:submit":
             yield ("prompt", "› "), ("dim", read_text(data))
 
-    def _prompt(self, record: Record, data: Body) -> Iterator[Line]:
+    def _prompt(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
         yield ("prompt", "› "), ("title", read_line(data.get("prompt")))
 
-    def _call(self, record: Record, data: Body) -> Iterator[Line]:
+    def _call(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
         name, about = read_name(data.get("tool_name")), summarize_input(data.get("tool_input"))
         self._calls[_get_key(record, data.get("tool_call_id"))] = about
@@ -194,7 +215,7 @@ class Story:
             del self._calls[next(iter(self._calls))]
         yield ("tool", f"● {name}"), ("", f"  {about}" if about else "")
 
-    def _return(self, record: Record, data: Body) -> Iterator[Line]:
+    def _return(self, record: Record, data: Data) -> Iterator[Line]:
         result = read_map(data.get("tool_result"))
         took = format_milliseconds(data.get("duration_ms"))
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
@@ -206,7 +227,7 @@ class Story:
         text = read_line(read_result(output))
         yield ("good", f"✓ {name}"), ("", f"  {text}" if text else ""), ("dim", f"  {took}")
 
-    def _raise(self, record: Record, data: Body) -> Iterator[Line]:
+    def _raise(self, record: Record, data: Data) -> Iterator[Line]:
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
         yield ("bad", f"✗ {name}  "), ("", read_line(get_message(data.get("error"))))
 
@@ -216,30 +237,30 @@ class Story:
         about = self._calls.pop(_get_key(record, call), "")
         return f"{read_name(tool)} {about}" if several and about else read_name(tool)
 
-    def _forget_calls(self, record: Record, data: Body) -> Iterator[Line]:
+    def _forget_calls(self, record: Record, data: Data) -> Iterator[Line]:
         """A model is asked again when all calls have ended, the denied ones too."""
         session = _get_session(record)
         self._calls = {key: about for key, about in self._calls.items() if key[0] != session}
         yield from ()
 
-    def _violate(self, record: Record, data: Body) -> Iterator[Line]:
+    def _violate(self, record: Record, data: Data) -> Iterator[Line]:
         """A denial that nothing else has told of."""
         session = _get_session(record)
         if session not in self._denied:
             yield describe_denial(data.get("hook"), data.get("event"), data.get("reason"))
         self._denied.discard(session)
 
-    def _write(self, record: Record, data: Body) -> Iterator[Line]:
+    def _write(self, record: Record, data: Data) -> Iterator[Line]:
         session = _get_session(record)
         self._writing[session] = self._writing.get(session, "") + read_text(data.get("delta"))
         yield from ()
 
-    def _finish_text(self, record: Record, data: Body) -> Iterator[Line]:
+    def _finish_text(self, record: Record, data: Data) -> Iterator[Line]:
         if text := self._writing.pop(_get_session(record), "").strip():
             self._written[_get_session(record)] = text
             yield ("note", "‹ "), ("", read_line(text))
 
-    def _conclude(self, record: Record, data: Body) -> Iterator[Line]:
+    def _conclude(self, record: Record, data: Data) -> Iterator[Line]:
         self._writing.pop(_get_session(record), None)  # of a reply that was interrupted
         content = read_map(data.get("final_message")).get("content")
         text = (join_blocks(content) or read_text(content)).strip()
@@ -248,34 +269,35 @@ class Story:
         if data.get("status") not in (None, "success"):
             yield (("warn", f"! the turn ended early: {read_name(data.get('status'))}"),)
 
-    def _stop(self, record: Record, data: Body) -> Iterator[Line]:
+    def _stop(self, record: Record, data: Data) -> Iterator[Line]:
         yield (("warn", f"! stop requested{', at once' * (data.get('immediate') is True)}"),)
 
-    def _fork(self, record: Record, data: Body) -> Iterator[Line]:
+    def _fork(self, record: Record, data: Data) -> Iterator[Line]:
         self._agents[read_text(data.get("child_id"))] = read_name(data.get("agent_name"))
         yield from ()
 
-    def _break(self, record: Record, data: Body) -> Iterator[Line]:
+    def _break(self, record: Record, data: Data) -> Iterator[Line]:
         text = read_line(get_message(data.get("error")))
         yield ("bad", f"✗ {name_subject(record['event'])}: "), ("", text)
 
     # Tools, where events are not recorded
 
-    def _start_tool(self, record: Record) -> Iterator[Line]:
-        if not self._tells_events:
-            yield (("tool", f"● {read_name(record['body'].get('tool'))}"),)
+    def _tell_call(self, body: ToolStarted | ToolFinished) -> Iterator[Line]:
+        name = read_name(body.tool)
+        if isinstance(body, ToolFinished):
+            yield from self._tell_end(name, body)
+        elif not self._tells_events:
+            yield (("tool", f"● {name}"),)
 
-    def _finish_tool(self, record: Record) -> Iterator[Line]:
-        body = record["body"]
-        name, took = read_name(body.get("tool")), format_milliseconds(body.get("ms"))
-        if body.get("outcome") == "unknown":
+    def _tell_end(self, name: str, body: ToolFinished) -> Iterator[Line]:
+        if body.outcome == "unknown":
             yield (("warn", f"! {name}: how it ended is not known"),)
-        elif body.get("outcome") == "cancelled":
+        elif body.outcome == "cancelled":
             yield (("warn", f"✗ {name} was stopped"),)
         elif not self._tells_events:
-            good = body.get("outcome") == "returned" and body.get("success") is not False
+            good = body.outcome == "returned" and body.success is not False
             style, sign = ("good", "✓") if good else ("bad", "✗")
-            yield (style, f"{sign} {name}"), ("dim", f"  {took}")
+            yield (style, f"{sign} {name}"), ("dim", f"  {format_milliseconds(body.ms)}")
 
 
 def _get_session(record: Record) -> str:
@@ -286,22 +308,7 @@ def _get_key(record: Record, call: Any) -> Key:
     return _get_session(record), read_text(call)
 
 
-_TYPES: dict[str, Callable[[Story, Record], Iterator[Line]]] = {
-    "log_opened": Story._open,
-    "bundle_loaded": Story._note_place,
-    "session_started": Story._begin,
-    "session_ended": Story._end,
-    "dispatch": Story._dispatch,
-    "action_resolved": Story._resolve,
-    "hook_failed": Story._fail,
-    "approval_handed_over": Story._hand_over,
-    "approval_outcome": Story._learn,
-    "approval_decided": Story._refuse,
-    "approval_expired": Story._refuse,
-    "tool_started": Story._start_tool,
-    "tool_finished": Story._finish_tool,
-}
-_EVENTS: dict[str, Callable[[Story, Record, Body], Iterator[Line]]] = {
+_EVENTS: dict[str, Callable[[Story, Record, Data], Iterator[Line]]] = {
     "prompt:submit": Story._prompt,
     "provider:request": Story._forget_calls,
     "tool:pre": Story._call,

@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from typing import Any
 
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_audit.format.own_records import (
+    CheckpointMade,
+    LogBroken,
+    LogOpened,
+    LogRecovered,
+    SegmentRemoved,
+    ValueRedacted,
+    WriterConnected,
+)
+from amplifier_audit.format.record import Record
+from amplifier_core.records import (
+    AnswerIgnored,
+    AnswerShadowed,
+    ApprovalCancelled,
+    ApprovalDecided,
+    ApprovalHandedOver,
+    ApprovalKept,
+    ApprovalOutcome,
+    ApprovalRemembered,
+    ApprovalRequested,
+    ApprovalsForgotten,
+    ApprovalShown,
+    ConfigurationChanged,
+    Decision,
+    DenialContradicted,
+    DigestMismatch,
+    ErrorNoted,
+    HookFinished,
+    HookStarted,
+    InjectionAccepted,
+    InjectionDropped,
+    InjectionUnused,
+    Other,
+    OutputShown,
+    OutputSuppressed,
+    Registration,
+    SessionEnded,
+    SessionSuspended,
+    Text,
+    UserMessage,
+)
 from amplifier_hooks.cli.commands.audit.record_text import (
     read_line,
     read_map,
@@ -17,11 +58,10 @@ from amplifier_hooks.cli.display.narration import UNEXPLAINED, describe_event, s
 from amplifier_hooks.cli.display.run_state import format_duration
 from amplifier_hooks.cli.text.fragments import Line
 from amplifier_hooks.cli.text.words import explain_how
+from amplifier_hooks.trails.bodies import GuardAlarm, read_body
 
-if TYPE_CHECKING:
-    from amplifier_audit import Record
-
-Body = Mapping[str, Any]
+Data = Mapping[str, Any]
+"""Of an event."""
 
 _SHOWN_BY = {
     "stop": " · no result by the time that the agent stopped",
@@ -46,13 +86,7 @@ _TOLD_AS_ON_SCREEN = frozenset(
 
 def describe_alone(record: Record) -> Line | None:
     """What a record says without the others; None if only an auditor wants to see it."""
-    kind = record["type"]
-    if kind in _QUIET or (kind in _TOLD_ONCE and record["body"].get("again") is True):
-        return None
-    describe = _DESCRIBERS.get(kind)
-    if describe is not None:
-        return describe(record)
-    return ("dim", "· "), ("dim", read_name(kind)), ("", f"  {summarize_record(record)}")
+    return _describe(read_body(record), record)
 
 
 def describe_denial(hook: Any, event: Any, reason: Any) -> Line:
@@ -71,15 +105,15 @@ def describe_unheeded(hook: Any, action: Any) -> Line:
     return ("note", "· "), ("dim", f"{read_name(hook)} also said {read_name(action)}")
 
 
-def describe_failure(hook: Any, event: Any, body: Body) -> Line:
+def describe_failure(
+    hook: Any, event: Any, error: Text | None, *, at: Text = "", denied: bool = False
+) -> Line:
     """A hook did not come to an answer."""
-    error = read_line(body.get("error") or body.get("text") or "it failed")
-    where = f" ({read_line(body['at'])})" if body.get("at") else ""
-    denied = body.get("action") == "deny" or body.get("denied") is True
+    where = f" ({read_line(at)})" if at else ""
     then = f"; {name_subject(event)} was denied" if denied else ""
     return ("bad", f"✗ {read_name(hook)} failed on {read_name(event)}: "), (
         "",
-        f"{error}{where}{then}",
+        f"{read_line(error or 'it failed')}{where}{then}",
     )
 
 
@@ -106,7 +140,7 @@ def summarize_input(value: Any) -> str:
     return summarize_call({key: read_text(one) for key, one in about.items()})
 
 
-def describe_as_on_screen(event: str, data: Body) -> list[Line]:
+def describe_as_on_screen(event: str, data: Data) -> list[Line]:
     """The lines of an event that a session shows in the same words."""
     if event not in _TOLD_AS_ON_SCREEN:
         return []
@@ -116,143 +150,188 @@ def describe_as_on_screen(event: str, data: Body) -> list[Line]:
         return [(("dim", f"· {event}"),)]  # a forged record, or one of another version
 
 
-def _describe_question(record: Record) -> Line:
-    return ("question", f"? {read_name(record['hook'])} asks: "), (
-        "",
-        read_line(record["body"].get("prompt")),
-    )
-
-
-def _describe_decision(record: Record) -> Line:
-    body = record["body"]
-    handed = read_name(body.get("by")).partition(OLDER_HANDOVER)
-    if handed[1] and not handed[0]:  # in older trails, whatever they say of allowed
-        return _say_handed_over(handed[2])
-    allowed = body.get("allowed") is True
-    by = f" by {_name_decider(body['by'])}" if body.get("by") else ""
-    reason = explain_how(body.get("how"))
-    option = f" · {read_line(body['decision'])}" if body.get("decision") else ""
-    said = f" · “{read_line(body['comment'])}”" if body.get("comment") else ""
-    edited = " · with another input" if body.get("edited") is True else ""
-    why = f" · {reason}" if reason else ""
-    verb = "✓ allowed" if allowed else "✗ refused"
-    style = "allow" if allowed else "refuse"
-    return (style, f"{verb}{by}"), ("", f"{option}{edited}{why}{said}")
-
-
-def describe_handover(record: Record, about: str = "") -> Line:
+def describe_handover(body: ApprovalHandedOver, about: str = "") -> Line:
     """Another program asks its person; `about` is the input of the call."""
-    call = f"{read_name(record['body'].get('tool'))} {about}" if about else ""
-    return _say_handed_over(read_name(record["body"].get("to")), call)
+    return _say_handed_over(body.to, f"{read_name(body.tool)} {about}" if about else "")
 
 
 def _say_handed_over(to: str, call: str = "") -> Line:
     about = f" · {call}" if call else ""
-    return ("question", f"→ handed over to {to}, which asks its person"), ("", about)
+    return ("question", f"→ handed over to {read_name(to)}, which asks its person"), ("", about)
 
 
-def describe_outcome(record: Record, about: str = "") -> Line:
+def describe_outcome(body: ApprovalOutcome, about: str = "") -> Line:
     """What is known of such a question; `about` is the input of the call."""
-    body = record["body"]
-    tool, to = read_name(body.get("tool")) or "it", read_name(body.get("to"))
+    tool, to = read_name(body.tool), read_name(body.to)
     tool = f"{tool} {about}" if about else tool
-    corrected = " · not as recorded before" if body.get("settles") == "not_run" else ""
-    if body.get("state") == "allowed":
+    corrected = " · not as recorded before" if body.settles == "not_run" else ""
+    if body.state == "allowed":
         return ("allow", f"✓ {tool} was allowed where {to} asked: it ran"), ("", corrected)
-    shown = read_line(body.get("evidence"))
+    shown = read_line(body.evidence)
     why = _SHOWN_BY.get(shown, f" ({shown})" if shown else "")
     return ("refuse", f"✗ {tool} did not run after {to} was to ask"), ("", why)
 
 
-def _describe_contradiction(record: Record) -> Line:
-    body, hook = record["body"], read_name(record["hook"])
-    about = summarize_input(body.get("input"))
-    call = " ".join(filter(None, (read_name(body.get("tool")), about)))
-    by = f"by {hook} " if hook else ""
-    how = "a result" if body.get("shown") != "failure" else "that it failed"
-    who = read_name(body.get("agent")) or "the agent"
-    return ("bad", f"✗ ran although denied {by}"), ("", f"· {call} · {who} shows {how}")
+# One for each kind of record
 
 
-def _name_decider(by: Any) -> str:
+@singledispatch
+def _describe(body: object, record: Record) -> Line | None:
+    """A record of which nothing better is known."""
+    return ("dim", "· "), ("dim", read_name(record["type"])), ("", f"  {summarize_record(record)}")
+
+
+@_describe.register
+def _describe_other(body: Other, record: Record) -> Line | None:
+    return None if body.type == "interception_recorded" else _describe(None, record)
+
+
+@_describe.register(LogOpened | CheckpointMade | WriterConnected)
+@_describe.register(HookStarted | HookFinished | Registration | OutputSuppressed)
+@_describe.register(ApprovalShown | ApprovalKept | ApprovalsForgotten)
+def _pass_over(body: object, record: Record) -> Line | None:
+    return None
+
+
+@_describe.register
+def _describe_question(body: ApprovalRequested, record: Record) -> Line | None:
+    if body.again:
+        return None
+    return ("question", f"? {read_name(record['hook'])} asks: "), ("", read_line(body.prompt))
+
+
+@_describe.register
+def _describe_handover(body: ApprovalHandedOver, record: Record) -> Line | None:
+    return None if body.again else describe_handover(body)
+
+
+@_describe.register
+def _describe_outcome(body: ApprovalOutcome, record: Record) -> Line:
+    return describe_outcome(body)
+
+
+@_describe.register
+def _describe_decision(body: Decision, record: Record) -> Line:
+    if isinstance(body, ApprovalDecided) and body.handed_over_to:
+        return _say_handed_over(body.handed_over_to)
+    by = f" by {_name_decider(body.by)}" if body.by else ""
+    verb = "✓ allowed" if body.allowed else "✗ refused"
+    style = "allow" if body.allowed else "refuse"
+    return (style, f"{verb}{by}"), ("", "".join(_list_details(body)))
+
+
+def _list_details(body: Decision) -> Iterator[str]:
+    if body.decision:
+        yield f" · {read_line(body.decision)}"
+    if body.edited:
+        yield " · with another input"
+    if reason := explain_how(body.how):
+        yield f" · {reason}"
+    if body.comment:
+        yield f" · “{read_line(body.comment)}”"
+
+
+def _name_decider(by: str) -> str:
     """A person, or the rule that decided in their place."""
     name = read_name(by)
     return f"the rule {name.removeprefix('rule:')}" if name.startswith("rule:") else name
 
 
-def _describe_remembered(record: Record) -> Line:
-    hook = read_name(record["hook"])
-    decision = read_line(record["body"].get("decision"))
+@_describe.register
+def _describe_contradiction(body: DenialContradicted, record: Record) -> Line:
+    about = summarize_input(body.input)
+    call = " ".join(filter(None, (read_name(body.tool), about)))
+    by = f"by {read_name(record['hook'])} " if record["hook"] else ""
+    how = "a result" if body.shown != "failure" else "that it failed"
+    who = read_name(body.agent)
+    return ("bad", f"✗ ran although denied {by}"), ("", f"· {call} · {who} shows {how}")
+
+
+@_describe.register
+def _describe_withdrawal(body: ApprovalCancelled, record: Record) -> Line:
+    return (("warn", "✗ the question was withdrawn"),)
+
+
+@_describe.register
+def _describe_remembered(body: ApprovalRemembered, record: Record) -> Line:
+    hook, decision = read_name(record["hook"]), read_line(body.decision)
     return ("note", "· "), ("", f"{hook} did not ask again: {decision} was said before")
 
 
-def _describe_message(record: Record) -> Line:
-    style, sign = _LEVELS.get(read_text(record["body"].get("level")), _LEVELS["info"])
+@_describe.register
+def _describe_message(body: UserMessage, record: Record) -> Line:
+    return _show_message(record, body.text, *_LEVELS.get(body.level, _LEVELS["info"]))
+
+
+@_describe.register
+def _describe_output(body: OutputShown, record: Record) -> Line:
+    return _show_message(record, body.text, *_LEVELS["info"])
+
+
+def _show_message(record: Record, text: Text, style: str, sign: str) -> Line:
     hook = f"{read_name(record['hook'])}: " if record["hook"] else ""
-    return (style, f"{sign} "), ("dim", hook), ("", read_line(record["body"].get("text")))
+    return (style, f"{sign} "), ("dim", hook), ("", read_line(text))
 
 
-def _describe_injection(record: Record) -> Line:
-    hook, text = read_name(record["hook"]), read_line(record["body"].get("text"))
-    return ("note", "+ "), ("dim", f"{hook} tells the agent: "), ("", text)
+@_describe.register
+def _describe_injection(body: InjectionAccepted, record: Record) -> Line:
+    hook = read_name(record["hook"])
+    return ("note", "+ "), ("dim", f"{hook} tells the agent: "), ("", read_line(body.text))
 
 
-def _describe_drop(record: Record) -> Line:
-    return ("warn", f"! {read_name(record['hook'])} could not tell the agent: "), (
-        "",
-        read_line(record["body"].get("why")),
-    )
+@_describe.register
+def _describe_drop(body: InjectionDropped, record: Record) -> Line:
+    said = f"! {read_name(record['hook'])} could not tell the agent: "
+    return ("warn", said), ("", read_line(body.why))
 
 
-def _describe_unused(record: Record) -> Line:
-    style, mark = ("warn", "!") if record["body"].get("fault") else ("dim", "·")
-    return (style, f"{mark} the agent was not told what {read_name(record['hook'])} said: "), (
-        "",
-        read_line(record["body"].get("why")),
-    )
+@_describe.register
+def _describe_unused(body: InjectionUnused, record: Record) -> Line:
+    style, mark = ("warn", "!") if body.fault else ("dim", "·")
+    said = f"{mark} the agent was not told what {read_name(record['hook'])} said: "
+    return (style, said), ("", read_line(body.why))
 
 
-def _describe_change(record: Record) -> Line:
-    body = record["body"]
-    what = read_name(body.get("what"))
-    if refused := body.get("refused"):
-        why = "" if refused is True else f": {read_line(refused)}"
+@_describe.register
+def _describe_change(body: ConfigurationChanged, record: Record) -> Line:
+    what = read_name(body.what)
+    if body.refused:
+        why = "" if body.refused is True else f": {read_line(body.refused)}"
         return (("warn", f"! a change of the {what} was refused{why}"),)
     parts = [
         f"{word} {', '.join(map(read_name, found))}"
-        for word, found in (("now used:", body.get("mounted")), ("removed:", body.get("unmounted")))
-        if isinstance(found, list) and found
+        for word, found in (("now used:", body.mounted), ("removed:", body.unmounted))
+        if found
     ]
     return ("note", f"· the {what} was reloaded"), ("", f"  {'; '.join(parts)}" if parts else "")
 
 
-def _describe_shadowed(record: Record) -> Line:
-    hook, would = read_name(record["hook"]), read_line(record["body"].get("would"))
-    return ("warn", f"! shadow: {hook} "), ("", would)
+@_describe.register
+def _describe_shadowed(body: AnswerShadowed, record: Record) -> Line:
+    return ("warn", f"! shadow: {read_name(record['hook'])} "), ("", read_line(body.would))
 
 
-def _describe_ignored(record: Record) -> Line:
-    hook, body = read_name(record["hook"]), record["body"]
-    said = f"! {hook}: '{read_name(body.get('action'))}' had no effect: "
-    return ("warn", said), ("", read_line(body.get("why")))
+@_describe.register
+def _describe_ignored(body: AnswerIgnored, record: Record) -> Line:
+    said = f"! {read_name(record['hook'])}: '{read_name(body.action)}' had no effect: "
+    return ("warn", said), ("", read_line(body.why))
 
 
-def _describe_alarm(record: Record) -> Line:
-    body = record["body"]
-    found = body.get("found")
-    listed = found if isinstance(found, list) else [found]
-    said = "; ".join(read_line(one) for one in listed)
-    return ("bad", f"✗ the guard ({read_name(body.get('kind'))}): "), ("", said)
+@_describe.register
+def _describe_alarm(body: GuardAlarm, record: Record) -> Line:
+    said = "; ".join(read_line(one) for one in body.found)
+    return ("bad", f"✗ the guard ({read_name(body.kind)}): "), ("", said)
 
 
-def _describe_error(record: Record) -> Line:
-    body = record["body"]
-    what = f" ({read_name(body['what'])})" if body.get("what") else ""
-    return ("bad", f"✗ error{what}: "), ("", read_line(body.get("error") or body.get("why")))
+@_describe.register
+def _describe_error(body: ErrorNoted, record: Record) -> Line:
+    what = f" ({read_name(body.what)})" if body.what else ""
+    return ("bad", f"✗ error{what}: "), ("", read_line(body.error or body.why))
 
 
-def _describe_end(record: Record) -> Line:
-    stats = read_map(record["body"].get("stats"))
+@_describe.register
+def _describe_end(body: SessionEnded, record: Record) -> Line:
+    stats = body.stats
     counted = [
         f"{stats[key]:,} {word}{'s' * (stats[key] != 1)}"
         for key, word in (
@@ -263,57 +342,37 @@ def _describe_end(record: Record) -> Line:
         )
         if type(stats.get(key)) is int and stats[key] > 0
     ]
-    reason = read_name(record["body"].get("reason"))
+    reason = read_name(body.reason)
     ending = "" if reason == "complete" else f" ({reason})"
     return ("dim", f"· session ended{ending}"), ("dim", "".join(f" · {one}" for one in counted))
 
 
-def _describe_own(text: str, style: str = "warn") -> Callable[[Record], Line]:
-    return lambda record: ((style, text),)
+@_describe.register
+def _describe_mismatch(body: DigestMismatch, record: Record) -> Line:
+    return (("bad", "✗ what would have run is not what was approved"),)
 
 
-def _describe_redaction(record: Record) -> Line:
-    body = record["body"]
-    who, why = read_name(body.get("by")), read_line(body.get("reason"))
-    return (("warn", f"· {who} redacted a value: "), ("", why))
+@_describe.register
+def _describe_redaction(body: ValueRedacted, record: Record) -> Line:
+    said = f"· {read_name(body.by)} redacted a value: "
+    return (("warn", said), ("", read_line(body.reason)))
 
 
-_DESCRIBERS: dict[str, Callable[[Record], Line]] = {
-    "approval_requested": _describe_question,
-    "approval_handed_over": describe_handover,
-    "approval_outcome": describe_outcome,
-    "denial_contradicted": _describe_contradiction,
-    "approval_decided": _describe_decision,
-    "approval_expired": _describe_decision,
-    "approval_cancelled": _describe_own("✗ the question was withdrawn"),
-    "approval_cache_hit": _describe_remembered,
-    "user_message": _describe_message,
-    "output_shown": _describe_message,
-    "injection_accepted": _describe_injection,
-    "injection_dropped": _describe_drop,
-    "injection_unused": _describe_unused,
-    "configuration_changed": _describe_change,
-    "shadowed": _describe_shadowed,
-    "answer_ignored": _describe_ignored,
-    "guard_alarm": _describe_alarm,
-    "error": _describe_error,
-    "session_suspended": _describe_own(
-        "· session suspended: another process can go on with it", "dim"
-    ),
-    "session_ended": _describe_end,
-    "digest_mismatch": _describe_own("✗ what would have run is not what was approved", "bad"),
-    "redacted": _describe_redaction,
-    "recovered": _describe_own("! the trail was recovered after a crash"),
-    "broken": _describe_own("! the trail before this point is damaged", "bad"),
-    "segment_removed": _describe_own("! the oldest records were removed"),
-}
-_TOLD_ONCE = frozenset({"approval_requested", "approval_handed_over"})
-_QUIET = frozenset(
-    {
-        *("log_opened", "checkpoint", "sealed", "writer_connected"),
-        *("hook_started", "hook_finished", "hook_registered", "hook_unregistered"),
-        *("approval_shown", "approval_cache_stored", "approval_cache_cleared"),
-        "output_suppressed",
-        "interception_recorded",
-    }
-)
+@_describe.register
+def _describe_suspension(body: SessionSuspended, record: Record) -> Line:
+    return (("dim", "· session suspended: another process can go on with it"),)
+
+
+@_describe.register
+def _describe_recovery(body: LogRecovered, record: Record) -> Line:
+    return (("warn", "! the trail was recovered after a crash"),)
+
+
+@_describe.register
+def _describe_damage(body: LogBroken, record: Record) -> Line:
+    return (("bad", "! the trail before this point is damaged"),)
+
+
+@_describe.register
+def _describe_removal(body: SegmentRemoved, record: Record) -> Line:
+    return (("warn", "! the oldest records were removed"),)

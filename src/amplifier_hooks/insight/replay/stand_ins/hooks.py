@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult
 from amplifier_core.models.answer import read_answer
+from amplifier_core.models.hook_result import Role
+from amplifier_core.records import HookAnswer, InjectedText, plain
 from amplifier_core.utils import is_awaitable
-from amplifier_hooks.insight.replay.comparison import find_doubts
-from amplifier_hooks.insight.replay.playback import Playback, is_injection
+from amplifier_hooks.insight.replay.comparison import find_doubts, find_injection
+from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.stand_ins.exceptions import make_exception
 from amplifier_hooks.trails import (
-    RecordedAnswer,
     RecordedApproval,
     RecordedEvent,
     RecordedHook,
@@ -88,20 +89,20 @@ class RecordedHooks:
         setattr(answer, _OURS, True)
         return answer
 
-    def _repeat(
-        self, said: RecordedAnswer, then: RecordedEvent, data: dict[str, Any]
-    ) -> HookResult:
+    def _repeat(self, said: HookAnswer, then: RecordedEvent, data: dict[str, Any]) -> HookResult:
         if said.error is not None:
-            raise _make_error(said.error)
+            raise _make_error(str(said.error))
         if said.action == "deny":
-            return HookResult(action="deny", reason=said.reason or None)
+            return HookResult(action="deny", reason=plain(said.reason) or None)
         if said.action == "modify":
-            return HookResult(action="modify", data=_change(then, data), reason=said.reason or None)
+            return HookResult(
+                action="modify", data=_change(then, data), reason=plain(said.reason) or None
+            )
         if said.action == "ask_user":
             return self._ask_again(said, then)
         return self._inject_again(said, then) if said.action == "inject_context" else CONTINUE
 
-    def _ask_again(self, said: RecordedAnswer, then: RecordedEvent) -> HookResult:
+    def _ask_again(self, said: HookAnswer, then: RecordedEvent) -> HookResult:
         asked = [
             one
             for one in self._playback.recording.sessions[then.session]
@@ -111,41 +112,41 @@ class RecordedHooks:
             and one.call_id == str(then.data.get("tool_call_id") or "")
         ]
         if not asked:
-            return HookResult(action="ask_user", reason=said.reason or None)
+            return HookResult(action="ask_user", reason=plain(said.reason) or None)
         # What is judged again asks once more what was asked before.
         later = [one for one in asked if one.sequence > then.sequence]
         one = later[0] if later else asked[-1]
         return HookResult(
             action="ask_user",
-            reason=said.reason or None,
+            reason=plain(said.reason) or None,
             approval_prompt=one.prompt or None,
             approval_options=list(one.options) or None,
         )
 
-    def _inject_again(self, said: RecordedAnswer, then: RecordedEvent) -> HookResult:
+    def _inject_again(self, said: HookAnswer, then: RecordedEvent) -> HookResult:
         texts = [
             ContextInjection(
-                content=str(one.body.get("text") or ""),
-                role=one.body.get("role") or "system",
-                ephemeral=one.body.get("ephemeral") is True,
+                content=str(one.text),
+                role=cast(Role, one.role or "system"),
+                ephemeral=one.ephemeral,
             )
             for one in self._find_injections(then, said.hook)
         ]
         return HookResult(
-            action="inject_context", reason=said.reason or None, context_injections=texts
+            action="inject_context", reason=plain(said.reason) or None, context_injections=texts
         )
 
-    def _find_injections(self, then: RecordedEvent, hook: str) -> list[Any]:
+    def _find_injections(self, then: RecordedEvent, hook: str) -> list[InjectedText]:
         """What followed an event at a hook's request, up to the next one at which it injected."""
-        found: list[Any] = []
+        found: list[InjectedText] = []
         for one in self._playback.recording.sessions[then.session]:
             if one.sequence <= then.sequence or one.event != then.event:
                 continue
             if isinstance(one, RecordedEvent):
                 if any(said.hook == hook and _injects(said) for said in one.answers):
                     break
-            elif is_injection(one) and one.hook == hook:
-                found.append(one)
+            elif one.hook == hook and (text := find_injection(one)):
+                found.append(text)
         return found
 
 
@@ -155,7 +156,7 @@ def _change(then: RecordedEvent, data: dict[str, Any]) -> dict[str, Any]:
     return kept | {key: one for key, one in then.left.items() if then.data.get(key) != one}
 
 
-def _injects(said: RecordedAnswer) -> bool:
+def _injects(said: HookAnswer) -> bool:
     return said.action == "inject_context"
 
 

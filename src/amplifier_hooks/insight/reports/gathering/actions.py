@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from amplifier_audit.format.own_records import LogBroken, LogOpened
 from amplifier_core.events import canonical
+from amplifier_core.records import (
+    DenialContradicted,
+    ErrorNoted,
+    SessionEnded,
+    SessionStarted,
+    SessionSuspended,
+)
 from amplifier_hooks.insight.reports.figures.day import Day
 from amplifier_hooks.insight.reports.figures.excerpt import find_message, summarize, to_text
 from amplifier_hooks.insight.reports.figures.intervention import Contradiction, Intervention
@@ -76,37 +84,39 @@ class Actions:
 
     def take_note(self, item: Note) -> None:
         """Take how the session began, broke and ended."""
-        figures, body = self._figures, item.body
-        if item.type == "denial_contradicted":
-            self._contradict(item)
-        elif item.type == "session_ended" and item.session == figures.header.session:
-            figures.ending = to_text(body.get("reason"))[:NAME_LENGTH] or "ended"
-        elif item.type == "session_suspended":
-            figures.ending = "suspended"
-        elif item.type == "session_started" and not body.get("parent"):
-            figures.resumed += body.get("resumed") is True
-            figures.ending = ""
-        elif item.type == "log_opened":
-            figures.key = to_text(body.get("key"))[:NAME_LENGTH] or figures.key
-        elif item.type in ("error", "broken"):
-            what = to_text(body.get("what")) or item.type
-            self._add_error(item, what, to_text(body.get("error") or body.get("why")))
+        figures = self._figures
+        match item.body:
+            case DenialContradicted() as body:
+                self._contradict(item, body)
+            case SessionEnded(reason=reason) if item.session == figures.header.session:
+                figures.ending = reason[:NAME_LENGTH] or "ended"
+            case SessionSuspended():
+                figures.ending = "suspended"
+            case SessionStarted(parent=None | "", resumed=resumed):
+                figures.resumed += resumed
+                figures.ending = ""
+            case LogOpened(key=key):
+                figures.key = (key or "")[:NAME_LENGTH] or figures.key
+            case ErrorNoted(what=what, error=error, why=why):
+                self._add_error(item, what or "error", to_text(error or why))
+            case LogBroken(why=why):
+                self._add_error(item, "broken", why)
 
-    def _contradict(self, item: Note) -> None:
-        body, call = item.body, self._calls.contradict(item)
-        about = summarize(body.get("input")) or ("" if call is None else call.about)
+    def _contradict(self, item: Note, body: DenialContradicted) -> None:
+        call = self._calls.contradict(item.session, body.id)
+        about = summarize(body.input) or ("" if call is None else call.about)
         one = Contradiction(
             time=item.time,
             turn=item.turn,
             session=self._figures.id,
             hook=item.hook[:NAME_LENGTH],
-            tool=to_text(body.get("tool"))[:NAME_LENGTH],
-            id=to_text(body.get("id"))[:NAME_LENGTH],
+            tool=body.tool[:NAME_LENGTH],
+            id=body.id[:NAME_LENGTH],
             about=about,
-            reason=to_text(body.get("reason"))[:REASON_LENGTH],
-            agent=to_text(body.get("agent"))[:NAME_LENGTH],
-            shown=to_text(body.get("shown"))[:NAME_LENGTH],
-            success=body.get("success") is True,
+            reason=to_text(body.reason)[:REASON_LENGTH],
+            agent=body.agent[:NAME_LENGTH],
+            shown=body.shown[:NAME_LENGTH],
+            success=body.success,
         )
         self._figures.contradictions.add(one)
 

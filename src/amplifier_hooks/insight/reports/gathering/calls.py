@@ -24,7 +24,7 @@ from amplifier_hooks.insight.reports.figures.session import (
 )
 from amplifier_hooks.insight.reports.figures.step import Call, Outcome
 from amplifier_hooks.insight.reports.gathering.turns import Turns
-from amplifier_hooks.trails import Note, RecordedApproval, RecordedCall, RecordedEvent
+from amplifier_hooks.trails import RecordedApproval, RecordedCall, RecordedEvent
 
 Key = tuple[str, str]
 
@@ -137,9 +137,9 @@ class Calls:
             call.gated = True
         self._set_outcome(call, "not run" if item.state == "not_run" else "unknown")
 
-    def contradict(self, item: Note) -> Call | None:
+    def contradict(self, session: str, call_id: str) -> Call | None:
         """A denied call whose result the agent shows; what came of it is told by its result."""
-        key = (item.session, to_text(item.body.get("id")))
+        key = (session, call_id)
         call = self._denied.pop(key, None)
         if call is not None:
             call.contradicted = True

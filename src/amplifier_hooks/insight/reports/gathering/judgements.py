@@ -6,6 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from amplifier_core.records import (
+    AnswerIgnored,
+    AnswerShadowed,
+    DigestMismatch,
+    HookAnswer,
+    InjectionAccepted,
+    InjectionDropped,
+    InjectionUnused,
+    UserMessage,
+    plain,
+)
 from amplifier_hooks.insight.reports.figures.day import Day
 from amplifier_hooks.insight.reports.figures.excerpt import SHORT, summarize, to_text
 from amplifier_hooks.insight.reports.figures.intervention import Field, Intervention, Kind, compare
@@ -13,21 +24,11 @@ from amplifier_hooks.insight.reports.figures.kept import Open
 from amplifier_hooks.insight.reports.figures.session import MOST_OPEN, REASON_LENGTH, SessionFigures
 from amplifier_hooks.trails import (
     Note,
-    RecordedAnswer,
     RecordedApproval,
     RecordedEvent,
 )
-from amplifier_hooks.trails.reading import read_answer
 
 KERNEL = "(the kernel)"
-
-
-_WITHOUT_EFFECT = {
-    "injection_dropped": "its text was not taken",
-    "injection_unused": "its text was lost",
-    "answer_ignored": "",
-}
-"""Records of what hooks said to no effect, in words."""
 
 
 class Judgements:
@@ -44,22 +45,22 @@ class Judgements:
             if answer.action != "continue" or answer.error is not None or answer.shadowed:
                 self._judge(item, answer, day)
 
-    def _judge(self, item: RecordedEvent, answer: RecordedAnswer, day: Day) -> None:
+    def _judge(self, item: RecordedEvent, answer: HookAnswer, day: Day) -> None:
         if answer.shadowed:
             self._keep_shadow(item, answer)
         elif answer.unheeded:
             return
         if answer.error is not None:
-            self._add("failure", item, answer, answer.error)
+            self._add("failure", item, answer, str(answer.error))
         if answer.action == "deny":
-            self._add("denial", item, answer, answer.reason or item.reason)
+            self._add("denial", item, answer, plain(answer.reason) or item.reason)
             self._figures.denying.add(item.time, item.time)
             day.denied += 1
         elif answer.action == "modify" and not item.again:
-            self._add("change", item, answer, answer.reason, compare(item.data, item.left))
+            self._add("change", item, answer, plain(answer.reason), compare(item.data, item.left))
             day.changed += 1
 
-    def _keep_shadow(self, item: RecordedEvent, answer: RecordedAnswer) -> None:
+    def _keep_shadow(self, item: RecordedEvent, answer: HookAnswer) -> None:
         """Keep what shadow mode withheld until the record comes that says it in words."""
         key = (item.session, answer.hook)
         if (before := self._shadows.pop(key, None)) is not None:
@@ -76,7 +77,7 @@ class Judgements:
         self,
         kind: Kind,
         item: RecordedEvent,
-        answer: RecordedAnswer,
+        answer: HookAnswer,
         reason: str,
         fields: tuple[Field, ...] = (),
     ) -> None:
@@ -93,32 +94,35 @@ class Judgements:
 
     def take_note(self, item: Note, day: Day) -> None:
         """Take what only records of their own tell: injections, and answers without events."""
-        body = item.body
-        if item.type == "action_resolved":
-            self._take_resolved(item, day)
-        elif item.type == "injection_accepted":
-            self._note("injection", item, to_text(body.get("text")))
-        elif item.type in _WITHOUT_EFFECT:
-            self._take_without_effect(item)
-        elif item.type == "shadowed":
-            self._take_shadow(item)
-        elif item.type == "user_message":
-            self._note("message", item, to_text(body.get("text")))
-        elif item.type == "digest_mismatch":
-            self._note("denial", item, "what would have run is not what was approved")
-            day.denied += 1
+        match item.body:
+            case HookAnswer() as answer:
+                self._take_resolved(item, answer, day)
+            case InjectionAccepted(text=text):
+                self._note("injection", item, to_text(text))
+            case InjectionDropped() | InjectionUnused() | AnswerIgnored() as body:
+                self._take_without_effect(item, body)
+            case AnswerShadowed(would=would):
+                self._take_shadow(item, to_text(would)[:REASON_LENGTH])
+            case UserMessage(text=text):
+                self._note("message", item, to_text(text))
+            case DigestMismatch():
+                self._note("denial", item, "what would have run is not what was approved")
+                day.denied += 1
 
-    def _take_without_effect(self, item: Note) -> None:
+    def _take_without_effect(
+        self, item: Note, body: InjectionDropped | InjectionUnused | AnswerIgnored
+    ) -> None:
         """What a hook said that reached nobody, or that nothing obeyed."""
-        body = item.body
-        if item.type == "injection_unused" and not body.get("fault"):
-            return
-        words = _WITHOUT_EFFECT[item.type] or f"{to_text(body.get('action'))} had no effect"
-        self._note("failure", item, f"{words}: {to_text(body.get('why'))}")
+        why = to_text(body.why)
+        if isinstance(body, AnswerIgnored):
+            self._note("failure", item, f"{body.action} had no effect: {why}")
+        elif isinstance(body, InjectionDropped):
+            self._note("failure", item, f"its text was not taken: {why}")
+        elif body.fault:
+            self._note("failure", item, f"its text was lost: {why}")
 
-    def _take_resolved(self, item: Note, day: Day) -> None:
+    def _take_resolved(self, item: Note, answer: HookAnswer, day: Day) -> None:
         """An answer in a trail that has decisions alone."""
-        answer = read_answer({"hook": item.hook, **item.body})
         event = RecordedEvent(
             sequence=item.sequence,
             time=item.time,
@@ -130,9 +134,8 @@ class Judgements:
         )
         self._judge(event, answer, day)
 
-    def _take_shadow(self, item: Note) -> None:
+    def _take_shadow(self, item: Note, words: str) -> None:
         known = self._shadows.pop((item.session, item.hook), None)
-        words = to_text(item.body.get("would"))[:REASON_LENGTH]
         if known is None:
             self._note("shadow", item, words)
         else:
@@ -148,7 +151,7 @@ class Judgements:
 def _describe(
     item: RecordedEvent,
     kind: Kind,
-    answer: RecordedAnswer,
+    answer: HookAnswer,
     reason: str,
     fields: tuple[Field, ...] = (),
 ) -> Intervention:
@@ -161,7 +164,7 @@ def _describe(
         _describe_subject(item.event, item.data),
         reason[:REASON_LENGTH],
         fields,
-        answer.timed_out,
+        answer.timed_out is True,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_core.records import HANDED_OVER_TO
 from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores.statistics import HookFigures, add_up, list_figures
 
@@ -112,7 +112,7 @@ def test_an_answer_is_counted_as_the_session_counts_it(
         ),
         (
             "approval_decided",
-            {"allowed": True, "how": "rule", "by": f"{OLDER_HANDOVER}claude"},
+            {"allowed": True, "how": "rule", "by": f"{HANDED_OVER_TO}claude"},
             {"handed_over": 1, "not_known": 1, "allowed": 0},
         ),
         ("denial_contradicted", {"tool": "Bash"}, {"contradicted": 1, "action": "deny"}),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.models.record_bodies import OLDER_HANDOVER
+from amplifier_core.records import HANDED_OVER_TO
 from amplifier_hooks.cli.commands.audit.story_lines import (
     describe_alone,
     describe_denial,
@@ -36,7 +36,7 @@ from amplifier_hooks.cli.text.fragments import join_text
         ),
         (
             "approval_decided",
-            {"allowed": True, "how": "rule", "by": f"{OLDER_HANDOVER}claude"},
+            {"allowed": True, "how": "rule", "by": f"{HANDED_OVER_TO}claude"},
             "→ handed over to claude, which asks its person",
         ),
         (

@@ -8,10 +8,11 @@ import pytest
 
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recording import Run
 from amplifier_hooks.insight.replay.stand_ins.hooks import RecordedHooks
-from amplifier_hooks.trails import RecordedAnswer, RecordedHook
+from amplifier_hooks.trails import RecordedHook
 from tests.hooks.insight.replay.items import event, note, question
 from tests.hooks.insight.replay.test_recording import make
 
@@ -28,9 +29,9 @@ async def answer(*items: Any, hook: RecordedHook = HOOK) -> HookResult:
     return await registry.emit(first.event, {**first.data, "session_id": "s"})
 
 
-def said(action: str, **more: Any) -> RecordedAnswer:
+def said(action: str, **more: Any) -> HookAnswer:
     """What the hook said."""
-    return RecordedAnswer("h", 1, action, **more)
+    return HookAnswer("h", 1, action, **more)
 
 
 async def test_a_denial_is_repeated_with_its_reason() -> None:

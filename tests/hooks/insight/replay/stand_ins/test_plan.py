@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.mount_plan import read_entry
+from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.replay.stand_ins.plan import (
     AFTER,
     BEFORE,
@@ -16,7 +17,7 @@ from amplifier_hooks.insight.replay.stand_ins.plan import (
     list_acting,
     list_replaced,
 )
-from amplifier_hooks.trails import RecordedAnswer, RecordedHook
+from amplifier_hooks.trails import RecordedHook
 from tests.hooks.insight.replay.items import event
 from tests.hooks.insight.replay.test_recording import make
 
@@ -93,7 +94,7 @@ def test_what_agents_bring_is_replaced_when_it_is_loaded() -> None:
 def test_hooks_of_no_module_of_the_bundle_are_stood_in_for_at_their_place() -> None:
     """Before or behind those of the bundle, as they were registered; silent ones are not needed."""
     names = ("early", "linter", "rules", "late", "silent")
-    answers = [RecordedAnswer(name, 0, "modify") for name in names[:-1]]
+    answers = [HookAnswer(name, 0, "modify") for name in names[:-1]]
     recording = make(event("tool:pre", 1, *answers))
     recording.hooks += [
         RecordedHook(1, "early", "tool:pre", 0, kind="tools", module="tool-x"),

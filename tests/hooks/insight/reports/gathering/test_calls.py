@@ -20,6 +20,7 @@ from tests.hooks.insight.reports.stories import (
     prompt,
     run,
 )
+from tests.support.bodies import make_body
 
 
 def list_calls(session: SessionFigures) -> list[Call]:
@@ -78,7 +79,7 @@ def test_a_denied_call_that_ran_is_one_call_and_leads_the_report() -> None:
     """What came of it is told, and that it was denied."""
     denied = call(1, "Bash", {"command": "rm x"}, answer("guard", "deny", reason="no"))
     body = {"tool": "Bash", "id": "c1", "agent": "claude", "shown": "result", "success": True}
-    note = Note(**place(2, "tool:post"), type="denial_contradicted", hook="guard", body=body)
+    note = Note(**place(2, "tool:post"), hook="guard", body=make_body("denial_contradicted", body))
     session = gather(denied, note, finish(3))
     (one,) = list_calls(session)
     assert (one.outcome, one.contradicted, one.by, one.reason) == ("done", True, "guard", "no")

@@ -12,6 +12,7 @@ from amplifier_hooks.insight.reports.telling.report import tell_report
 from amplifier_hooks.trails import Note
 from tests.hooks.insight.reports.reading import read_words
 from tests.hooks.insight.reports.stories import answer, call, gather, place, prompt, report_on
+from tests.support.bodies import make_body
 
 
 def keep(count: int = 1, **more: object) -> Kept[Contradiction]:
@@ -59,7 +60,7 @@ def test_every_format_begins_with_it(format: Format) -> None:
     """Before anything else that a report says."""
     denied = call(2, "Bash", {"command": "rm x"}, answer("guard", "deny", reason="no"))
     body = {"tool": "Bash", "id": "c1", "agent": "claude", "shown": "result", "success": True}
-    note = Note(**place(3, "tool:post"), type="denial_contradicted", hook="guard", body=body)
+    note = Note(**place(3, "tool:post"), hook="guard", body=make_body("denial_contradicted", body))
     report = report_on(gather(prompt(1, "go"), denied, note))
     text = render_report(report, format)
     first = text.index("contradictions" if format == "json" else "ran all the same")
