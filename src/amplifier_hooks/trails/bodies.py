@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from amplifier_audit.format.own_records import OWN_BODIES, OwnBody, parse_own
 from amplifier_core import records
