@@ -183,7 +183,7 @@ class CommandGuard:
     def _judge_all(self, tool: str, given: Any, keys: list[str]) -> Reply:
         """A call runs every command that its input has, with the arguments beside it."""
         try:
-            commands = list_commands(given, list(dict.fromkeys(keys)))
+            commands = list_commands(given, list(dict.fromkeys(keys)), tool)
         except ValueError as wrong:
             finding = Finding(self._config.unclear, "unclear", f"{tool}: {wrong}", tool)
             return self._answer(json.dumps(given, ensure_ascii=False, default=repr), [finding])

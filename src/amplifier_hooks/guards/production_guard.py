@@ -138,7 +138,7 @@ class ProductionGuard:
         keys = self._config.command_keys if self._config.shell else []
         key = look_up_tool(self._config.shell, tool)
         if key is None:
-            return _read_undescribed(list_commands, given, keys)
+            return _read_undescribed(partial(list_commands, tool=tool), given, keys)
         if not key:  # it has no command, whatever its keys are called
             return []
         _check_command(given, key)

@@ -301,6 +301,15 @@ async def test_commands_of_any_tool_are_judged_under_the_keys_that_programs_use(
     assert (await harness.answer("other_run", given)).action == action
 
 
+async def test_a_patch_is_not_read_as_a_command(tmp_path: Path) -> None:
+    """It is what Codex writes files with, and each would be asked about."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    patch = "*** Begin Patch\n*** Add File: a.py\n+print(`x`)\n*** End Patch\n"
+    assert (await harness.answer("apply_patch", {"command": patch})).action == "continue"
+    assert (await harness.answer("Bash", {"command": patch})).action != "continue"
+
+
 async def test_a_named_mcp_tool_is_judged_as_the_options_say(tmp_path: Path) -> None:
     """And `mcp_commands` chooses the keys of all others."""
     harness = Harness(tmp_path)

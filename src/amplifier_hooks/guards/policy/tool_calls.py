@@ -87,6 +87,7 @@ _CHANGES = (
 """`search_and_replace` begins with a word for looking, and changes files."""
 _CHANGING = frozenset(_CHANGES.split())
 _PATCH = "*** Begin Patch"
+_PATCH_TOOL = "apply_patch"
 _PATCHED = re.compile(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to):\s*(.*?)\s*$")
 _TABLES = frozenset({"files", "paths"})  # `files: {path: content}`
 _LONGEST_PATH = 4_096
@@ -131,16 +132,19 @@ def _list_readings(text: str) -> Iterator[str]:
         yield text
 
 
-def list_commands(given: Any, keys: Sequence[str] = COMMAND_KEYS) -> list[str]:
+def list_commands(given: Any, keys: Sequence[str] = COMMAND_KEYS, tool: str = "") -> list[str]:
     """The commands that a call would run, with their arguments.
 
-    ValueError for what stands in the place of a command and cannot be read as one.
+    Codex has the text of a patch under `command`; of a shell, that would be a command like any
+    other. ValueError for what stands in the place of a command and cannot be read as one.
     """
     found: list[str] = []
     for _, part in iterate_parts(given, _MAX_PARTS) if keys else ():
         if isinstance(part, Mapping):
             here = list(_list_here(part, keys))
             found += here or _read_list_of_arguments(part)
+    if tool.casefold() == _PATCH_TOOL:
+        return [one for one in found if not one.lstrip().startswith(_PATCH)]
     return found
 
 

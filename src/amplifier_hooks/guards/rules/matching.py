@@ -162,7 +162,7 @@ class EventView:
     @property
     def _commands(self) -> list[str]:
         keys = dict.fromkeys([*self.command_keys, *COMMAND_KEYS])
-        return list_commands(self.data.get("tool_input"), list(keys))
+        return list_commands(self.data.get("tool_input"), list(keys), self.tool)
 
     def look_up(self, dotted: str) -> Any:
         """The value at `tool_input.command` and the like; None if there is none."""

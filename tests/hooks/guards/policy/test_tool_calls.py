@@ -164,6 +164,14 @@ def test_commands_stand_under_the_keys_that_servers_use(given: Any, commands: li
     assert list_commands(given, COMMAND_KEYS) == commands
 
 
+def test_a_patch_is_a_command_only_where_a_shell_would_run_it() -> None:
+    """Codex has its text under `command`; bash would take its first line for a glob."""
+    patch = {"command": "*** Begin Patch\n*** Add File: a\n+`x`\n*** End Patch"}
+    assert list_commands(patch, COMMAND_KEYS, "apply_patch") == []
+    assert list_commands(patch, COMMAND_KEYS, "Bash") == [patch["command"]]
+    assert list_commands({"command": "rm x"}, COMMAND_KEYS, "apply_patch") == ["rm x"]
+
+
 @pytest.mark.parametrize("value", [7, True, ["a", 7], [["a"]]])
 def test_what_is_no_command_is_not_guessed_at(value: Any) -> None:
     """Nobody can judge it."""
