@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,8 @@ _BY_NAME = {name: program for program in AGENT_PROGRAMS for name in program.name
 _RUN_FIRST = frozenset({"bunx", "node", "npx", "pnpx", "uvx"})
 _RUN_BEHIND = {
     "bun": {"x"},
+    "deno": {"run", "x"},
+    "nix": {"run"},
     "npm": {"exec", "x"},
     "pipx": {"run"},
     "pnpm": {"dlx", "exec"},
@@ -35,16 +38,17 @@ _ELSEWHERE = frozenset(
     | {"ssh", "su", "sudo", "toolbox", "unshare"}
 )
 """What they run has other settings: of another person, in a container, on another machine."""
+_IMAGES = frozenset({"docker", "nerdctl", "podman"})
 _CONFIG = frozenset({"-c", "--config"})
 _EDITORS = frozenset({"config", "hook", "hooks"})
 """Commands of theirs that change their settings."""
-_SERVERS = "mcp"
+_BESIDE = frozenset({"extension", "extensions", "features", "mcp", "plugin", "plugins", "skills"})
 _READING: tuple[list[str | None], ...] = ([], ["get"], ["help"], ["list"], ["serve"])
-"""Commands of theirs that only look at MCP servers, or are one."""
+"""Commands of theirs that only look at what stands beside the guard, or are an MCP server."""
 _INFORMING = frozenset({"--help", "-h", "--version", "-v", "-V"})
 _INFORMING_WORDS = frozenset(
-    {"auth", "completion", "doctor", "help", "login", "logout", "models", "mcp", "status"}
-    | {"update", "upgrade", "version"}
+    {"auth", "completion", "doctor", "help", "login", "logout", "models", "status"}
+    | {"update", "upgrade", "version", *_BESIDE}
 )
 _PERMISSION_MODES = frozenset({"bypassPermissions", "yolo"})
 _EMPTYING = frozenset({"-", "-i", "--ignore-environment"})
@@ -55,7 +59,8 @@ def find_unguarded_agent(
 ) -> str | None:
     """The part of a command that starts an agent which no guard may judge."""
     commands = list_all_commands(command, NAME)
-    started = [found for one in commands if (found := _find_agent(one)) is not None]
+    found = [found for one in commands if (found := _find_agent(one)) is not None]
+    started = [one for one in found if _is_about(*one[:2])]
     if not started:
         return None
     moved = _moves_settings(commands)
@@ -63,7 +68,7 @@ def find_unguarded_agent(
     for agent, one, text in started:
         if moved or _switches_off(agent, one) or not _ELSEWHERE.isdisjoint(one.via):
             return text
-        if not _runs_agent(agent, one):
+        if not _runs_agent(one):
             continue
         here = all(is_guarded(agent, place) for place in directories.known)
         anywhere = directories.complete or is_guarded(agent, Path("/"))
@@ -84,6 +89,9 @@ def _find_agent(command: Command) -> tuple[AgentProgram, Command, str] | None:
         words = [] if at is None else words[at + 1 :]
     elif (command.name or "").startswith(("python", "pypy")) and "-m" in values:
         words = words[values.index("-m") + 1 :]
+    elif command.name in _IMAGES and "run" in values:
+        at = next((n for n, value in enumerate(values) if _is_image(value)), None)
+        words = [] if at is None else words[at:]
     elif command.name not in _RUN_FIRST:
         return None
     while words and words[0].is_flag:
@@ -96,8 +104,14 @@ def _find_agent(command: Command) -> tuple[AgentProgram, Command, str] | None:
 
 
 def _name_package(text: str) -> str:
-    """`@openai/codex@latest` and `/opt/gemini.js`, without what is around the name."""
-    return Path(text).name.partition("@")[0].partition("==")[0].removesuffix(".js")
+    """`@openai/codex@latest`, `nixpkgs#codex` and `/opt/gemini.js`, without what is around it."""
+    name = Path(text).name.removeprefix("npm:").rpartition("#")[2]
+    return re.split("[@:]|==", name)[0].removesuffix(".js")
+
+
+def _is_image(text: str | None) -> bool:
+    """`ghcr.io/openai/codex:1`, but no folder that a container gets."""
+    return not (text or "/").startswith(("/", ".", "~")) and _name_package(text or "") in _BY_NAME
 
 
 def _moves_settings(commands: Iterable[Command]) -> bool:
@@ -115,8 +129,8 @@ def _switches_off(agent: AgentProgram, command: Command) -> bool:
     flags = command.flags
     words: Sequence[str | None] = [word.value for word in command.arguments]
     first = set(words[:1])
-    if first == {_SERVERS} and list(words[1:2]) not in _READING:
-        return True  # a gateway may be before the servers
+    if first <= _BESIDE and first and list(words[1:2]) not in _READING:
+        return True  # a gateway may be before the servers, and a plugin stands above the guard
     if not flags.isdisjoint(agent.off) or not first.isdisjoint(_EDITORS):
         return True
     options = ("--permission-mode", "--approval-mode")
@@ -127,11 +141,18 @@ def _switches_off(agent: AgentProgram, command: Command) -> bool:
     return agent.guard == "codex" and about_hooks and not flags.isdisjoint(_CONFIG)
 
 
-def _runs_agent(agent: AgentProgram, command: Command) -> bool:
+def _is_about(agent: AgentProgram, command: Command) -> bool:
+    """Whether it is the agent, where its program is more than that: `gh copilot`, not `gh pr`."""
+    if not agent.starts:
+        return True
+    if not command.words:
+        return agent.starts_alone
+    verb = next((word.value for word in command.arguments), None)
+    return verb in agent.starts or not command.flags.isdisjoint(agent.starts)
+
+
+def _runs_agent(command: Command) -> bool:
     """Whether it does more than say something about itself."""
     first = next((word.value for word in command.words), None)
     verb = next((word.value for word in command.arguments), None)
-    if first in _INFORMING or verb in _INFORMING_WORDS:
-        return False
-    given = _list_words(command)
-    return not agent.starts or not given or not given.isdisjoint(agent.starts)
+    return first not in _INFORMING and verb not in _INFORMING_WORDS

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from amplifier_hooks.guards.bash.code_rules import (
@@ -20,19 +22,22 @@ from amplifier_hooks.guards.bash.git import GitCall, open_repository, read_git
 from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
 from amplifier_hooks.guards.bash.script import Script
 from amplifier_hooks.guards.bash.situations import (
+    MOST_WORDS,
     Finding,
     Objection,
     Situation,
     list_situations,
+    list_written,
 )
 from amplifier_hooks.guards.bash.variables import DECLARING, list_set_names
-from amplifier_hooks.guards.bash.words import Word, split_names
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Reach, Workspace
 from amplifier_hooks.guards.bash.write_rules import (
     check_device_write,
     check_protected_write,
     check_unknown_write,
 )
+from amplifier_hooks.guards.policy.paths import match_glob
 
 # Options of find beside which everything is found.
 _UNCHOOSING = split_names(
@@ -98,6 +103,10 @@ def _list_found(command: Command) -> tuple[Word, ...]:
 _SECONDS = 4.0
 _WORK = "it discards uncommitted work"
 _EVERYTHING = frozenset({"*", "**", ":", ":/", ":/*", ":/.", ":(top)", ":(top)*", ":(top)."})
+_REPOSITORY_FILES = (
+    "**/.git/{HEAD,index,packed-refs,shallow,logs,objects,refs,worktrees}",
+    "**/.git/{logs,objects,refs,worktrees}/**",
+)
 _EXCEPT = (":!", ":^", ":(exclude", ":(top,exclude")
 
 
@@ -105,7 +114,7 @@ def check_discarding(situation: Situation) -> Objection | None:
     """What does the same as `git reset --hard` or `rm -r .`, in other words."""
     call = read_git(situation.command)
     if call is None:
-        return None
+        return _check_repository_files(situation)
     words = call.own.operands
     everything = _names_everything(situation, words) or call.has("--pathspec-from-file")
     if call.subcommand in {"checkout", "restore"} and everything and _writes_files(call):
@@ -121,6 +130,18 @@ def check_discarding(situation: Situation) -> Objection | None:
     return None
 
 
+def _check_repository_files(situation: Situation) -> Objection | None:
+    """`rm -r .git/refs` and `> .git/HEAD`; a lock that was left behind is nobody's work."""
+    command = situation.command
+    only_read = [one.target for one in command.redirects if not one.writes]
+    written = (word for word in list_written(command) if word not in only_read)
+    for word in islice(written, MOST_WORDS):
+        for path in situation.find_paths(word):
+            if match_glob(path, _REPOSITORY_FILES) and path.suffix != ".lock":
+                return "ask", f"it changes {word.raw}, in which git keeps history"
+    return None
+
+
 def _moves_branch(call: GitCall) -> bool:
     """`-M` and `-C` of `git branch` put a branch in the place of another one."""
     if call.subcommand == "branch":
@@ -129,7 +150,7 @@ def _moves_branch(call: GitCall) -> bool:
 
 
 def _loses_commits(situation: Situation, call: GitCall) -> bool:
-    """Whether one of the words is a branch that is somewhere else than what is checked out."""
+    """Whether one of the words is a branch, and another one or what is checked out is elsewhere."""
     if not situation.directories.complete or call.folders or call.elsewhere:
         return True
     deadline = time.monotonic() + _SECONDS
@@ -139,8 +160,10 @@ def _loses_commits(situation: Situation, call: GitCall) -> bool:
         if reader is None:
             continue
         here = reader.find_revision("HEAD")
-        named = (reader.find_commit(f"refs/heads/{word.value}") for word in call.own.operands)
-        if any(found and found != here for found in named) or reader.late:
+        words = [word.value or "" for word in call.own.operands]
+        is_there = any(reader.find_commit(f"refs/heads/{one}") for one in words)
+        meant = {found for one in words if (found := reader.find_commit(one))}
+        if (is_there and len({here, *meant}) > 1) or reader.late:
             return True
     return False
 
@@ -257,6 +280,7 @@ _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
     "git-discard": check_discarding,
 }
 
+_PRINTING = frozenset({"echo", "printf"})
 RULES: frozenset[str] = frozenset({*_CHECKS, *(entry.rule for entry in LISTED)})
 """The names of all built-in rules."""
 
@@ -271,5 +295,17 @@ def find_dangers(
             if rule not in off and (found := check(situation)):
                 yield command, Finding(found[0], rule, found[1], command.text)
         for entry in listed:
-            if entry.rule not in off and entry.pattern.matches(command):
+            told = _add_input(situation) if entry.rule.startswith("database") else command
+            if entry.rule not in off and entry.pattern.matches(told):
                 yield command, Finding(entry.action, entry.rule, entry.reason, command.text)
+
+
+def _add_input(situation: Situation) -> Command:
+    """A shell of a database does what its input says: `echo flushall | redis-cli`."""
+    command = situation.command
+    texts = [] if command.stdin is None else [command.stdin]
+    if not _PRINTING.isdisjoint(command.piped_from):
+        printed = (one for one in situation.script.commands if one.name in _PRINTING)
+        texts += [word for one in printed for word in one.words]
+    parts = [create_literal(part) for text in texts for part in (text.value or "").split()]
+    return replace(command, words=(*command.words, *texts, *parts)) if texts else command

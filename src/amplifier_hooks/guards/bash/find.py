@@ -12,6 +12,7 @@ from amplifier_hooks.guards.bash.words import UNKNOWN, Word, create_literal, spl
 from amplifier_hooks.guards.bash.wrappers import create_inner, open_rest
 
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FD_RUNS = frozenset({"-x", "-X", "--exec", "--exec-batch"})
 _TESTS = split_names(
     "-name -iname -path -ipath -wholename -regex -iregex -newer -size -mtime -mmin -user -group "
     "-perm -type -maxdepth -mindepth"
@@ -41,6 +42,13 @@ def unwrap_find(command: Command, owner: str) -> Script:
     if made and odd is not None:
         return Script(tuple(made), (f"{odd.raw} may make find run something else",))
     return Script(tuple(made))
+
+
+def unwrap_fd(command: Command, owner: str) -> Script:
+    """`fd PATTERN -x COMMAND` runs it on what it finds; the words are all that follow."""
+    at = next((n for n, word in enumerate(command.words) if word.value in _FD_RUNS), None)
+    body = [] if at is None else _take_body(command.words[at + 1 :])
+    return Script((create_inner(command, [*body, UNKNOWN]),)) if body else Script(())
 
 
 def _list_odd_words(words: tuple[Word, ...]) -> Iterator[Word]:

@@ -205,10 +205,14 @@ Since = Literal["", "HEAD", "fork", "parent"]
 
 _UPSTREAM = "@{upstream}"
 _STASH = "refs/stash"
+_PREVIOUS = "@{-1}"
 _FORCED = ("-f", "--force", "--discard-changes")
 _MAKERS = split_names("commit-tree hash-object mktree write-tree update-ref fast-import unbundle")
 _MOVERS = frozenset({"switch", "merge", "checkout", "rebase", "read-tree", "reset"})
-_TAKE_PATHS = frozenset({"checkout", "restore", "checkout-index", "stash"})
+_REFERRING = split_names("branch fetch read-tree reset symbolic-ref tag")
+"""What makes a name, HEAD or the index mean something else for the commands behind it."""
+_UNPACKING = split_names("bsdtar bsdunzip cpio gtar pax tar unzip")
+_TAKE_PATHS = frozenset({"archive", "checkout", "restore", "checkout-index", "stash"})
 _MOST_WORDS = 20
 _LINK = "120000"
 _NEVER_REVISIONS = frozenset({"pop", "apply", "push", "save", "add", "start"})
@@ -238,6 +242,7 @@ _WAYS: Mapping[str, _Way] = {
     "revert": _Way("", "parent", reverse=True),
     "stash": _Way(_STASH, "parent"),
     "worktree": _Way("HEAD"),
+    "archive": _Way("HEAD"),
     "bisect": _Way("", "HEAD"),
 }
 
@@ -251,6 +256,8 @@ def find_git_writes(search: Search) -> Lookup:
         return search.collect(_list_index_entries(search, call))
     way = _WAYS.get(call.subcommand)
     if way is None or not _writes_files(call):
+        return NOTHING
+    if call.subcommand == "archive" and not any(one.name in _UNPACKING for one in search.script):
         return NOTHING
     folder = _find_folder(search, call)
     repository = None if folder is None else open_repository(folder, search.deadline)
@@ -272,6 +279,8 @@ def _writes_files(call: GitCall) -> bool:
         return not call.has("-S", "--staged") or call.has("-W", "--worktree")
     if call.subcommand == "worktree":
         return words[:1] == ["add"]
+    if call.subcommand == "sparse-checkout":
+        return words[:1] != ["list"]
     if call.subcommand == "stash":
         return words[:1] not in (["list"], ["show"], ["drop"], ["clear"], ["create"], ["store"])
     return True
@@ -308,9 +317,12 @@ class _Comparison:
         words = self._list_words()
         revisions = [one for word in words for one in self._resolve(word.value or "")]
         paths = self._list_paths(words)
-        if self._call.subcommand in {"checkout", "restore"} and not revisions and not paths:
+        referred = self._list_referred()
+        named = revisions or paths or referred
+        if self._call.subcommand in {"checkout", "restore"} and not named:
             return NOTHING  # nothing is named that it could write
         sources = revisions or self._resolve(self._get_default())
+        sources = list(dict.fromkeys([*sources, *referred]))
         overwrites = self._overwrites(revisions, paths)
         writes = [
             write
@@ -338,6 +350,18 @@ class _Comparison:
         magic = [word for word in here if (word.value or "").startswith(":")]
         return [*there, *magic, *self._call.own.words[start:]]
 
+    def _list_referred(self) -> list[str]:
+        """`git fetch . x:new && git switch new`: what names may mean by then."""
+        calls = [call for call in map(read_git, self._search.script) if call is not None]
+        own = [call for call in calls if call.subcommand in _REFERRING and call != self._call]
+        parts = [
+            part.lstrip("+")
+            for call in own
+            for word in call.own.operands[:_MOST_WORDS]
+            for part in (word.value or "").split(":")
+        ]
+        return [one for part in dict.fromkeys(parts) if part for one in self._resolve(part)]
+
     def _locate(self, word: Word) -> Path:
         return self._repository.folder / (word.value or "").replace("\0", "")
 
@@ -354,6 +378,8 @@ class _Comparison:
         """The commit or tree that a word means; the index is one of them."""
         if text == _INDEX:
             return [_INDEX]
+        if text == "-":
+            text = _PREVIOUS
         last = text.replace("...", "..").rpartition("..")[2]
         found = self._repository.find_revision(last)
         return [found] if found else []
@@ -376,6 +402,8 @@ class _Comparison:
         self, source: str, narrowed: list[str] | None, *, overwrites: bool
     ) -> Iterator[Write]:
         before, after = self._read_both(source, overwrites=overwrites)
+        if self._call.subcommand == "sparse-checkout":
+            before, after = after, {}  # which of them it leaves out, its patterns say
         for name in {*before, *after}:
             if before.get(name) == after.get(name) or not _is_named(name, narrowed):
                 continue
@@ -448,5 +476,7 @@ def _join_remote(words: list[Word]) -> list[Word]:
     if len(words) < 2:
         return []
     remote, *branches = (word.value or "" for word in words)
+    if remote == ".":
+        return words[1:]
     names = [f"{remote}/{branch.rpartition(':')[0] or branch}" for branch in branches]
     return [Word(name, name) for name in names]

@@ -40,6 +40,20 @@ _MOST_IN_MEMORY = 16 * 1024 * 1024
 _MOST_MEMBERS = 100_000
 _TARS = split_names("tar gtar bsdtar")
 _SEVEN = split_names("7z 7za 7zr 7zz")
+_ALWAYS_EXTRACT = split_names("atool aunpack bsdunzip dtrx unar unp")
+_CPIO = (b"070701", b"070702")
+_EXTRACT_BY_OPTION: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_TARS, frozenset({"-x", "--extract", "--get"})),
+    **dict.fromkeys(("bsdcpio", "cpio"), frozenset({"-i", "--extract"})),
+    "ditto": frozenset({"-x"}),
+    "pax": frozenset({"-r"}),
+}
+_EXTRACT_BY_WORD: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_SEVEN, frozenset({"x", "e"})),
+    "cmake": frozenset({"tar"}),
+    "ouch": frozenset({"d", "decompress"}),
+    "patool": frozenset({"extract"}),
+}
 _TARGET_OPTIONS = (("-C", "--directory"), ("-d", "--extract-dir"), ("-o", "--output-dir"))
 _ARCHIVE_OPTIONS = (("-f", "--file"),)
 _ARCHIVE_ERRORS = (
@@ -65,7 +79,7 @@ def find_extracted(search: Search) -> Lookup:
         return NOTHING
     command = search.command
     values = search.list_values(*_ARCHIVE_OPTIONS)
-    words = [*command.arguments, *values, *search.list_inputs()]
+    words = [*command.arguments, *values, *search.list_inputs(), *_list_piped(search)]
     folders = [search.base, *_list_folders(search)]
     strip = _read_strip(search)
     found = NOTHING
@@ -86,18 +100,29 @@ def find_extracted(search: Search) -> Lookup:
     return found
 
 
+def _list_piped(search: Search) -> Iterator[Word]:
+    """`zcat x.tgz | tar x`: the archive is among what the commands of the pipe name."""
+    if search.command.piped_from:
+        for other in search.script:
+            if other.name in search.command.piped_from:
+                yield from other.arguments
+                yield from (one.target for one in other.redirects if one.operator == "<")
+
+
 def _extracts(search: Search) -> bool:
     command = search.command
     name, flags = command.name or "", command.flags
     first = (command.arguments[0].value if command.arguments else None) or ""
-    if name in _TARS:
-        return not flags.isdisjoint({"-x", "--extract", "--get"})
+    if name in _EXTRACT_BY_OPTION:
+        return not flags.isdisjoint(_EXTRACT_BY_OPTION[name])
+    if name in _ALWAYS_EXTRACT:
+        return True
     if name == "unzip":
         return flags.isdisjoint({"-l", "-t", "-p", "-Z", "-v", "-z"})
     if name == "jar":
         return first.lstrip("-").startswith("x") or not flags.isdisjoint({"-x", "--extract"})
-    if name in _SEVEN:
-        return first in {"x", "e"}
+    if name in _EXTRACT_BY_WORD:
+        return not _EXTRACT_BY_WORD[name].isdisjoint(word.value for word in command.arguments)
     if name.startswith(("python", "pypy")):
         words = {word.value for word in command.words}
         module = not words.isdisjoint({"tarfile", "zipfile", "-mtarfile", "-mzipfile"})
@@ -138,6 +163,8 @@ def _list_members(path: Path, deadline: float) -> Iterator[tuple[str, bool]]:
             magic = file.read(6)
         if magic.startswith(b"PK"):
             yield from _list_zip(path)
+        elif magic in _CPIO:
+            yield from _list_cpio(path)
         else:
             yield from _list_tar(path, magic, deadline)
     except (
@@ -152,6 +179,21 @@ def _list_zip(path: Path) -> Iterator[tuple[str, bool]]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             yield info.filename, stat.S_ISLNK(info.external_attr >> 16)
+
+
+def _list_cpio(path: Path) -> Iterator[tuple[str, bool]]:
+    """In the form that `cpio -H newc` and packages have: numbers of eight hexadecimal digits."""
+    with path.open("rb") as file:
+        for _ in range(_MOST_MEMBERS):
+            head = file.read(110)
+            mode, size, length = (int(head[at : at + 8], 16) for at in (14, 54, 94))
+            name = file.read(length)[:-1].decode("utf-8", "replace")
+            if head[:6] not in _CPIO or name == "TRAILER!!!":
+                return
+            yield name, stat.S_ISLNK(mode)
+            start = -(-file.tell() // 4) * 4
+            file.seek(-(-(start + size) // 4) * 4)
+    raise TooMuch
 
 
 def _list_tar(path: Path, magic: bytes, deadline: float) -> Iterator[tuple[str, bool]]:
@@ -303,7 +345,9 @@ def _list_patched_names(text: bytes) -> Iterator[str]:
 
 _SCRIPTED = split_names(
     "sqlite3 psql mysql mariadb duckdb ed red ex vi vim nvim view emacs awk gawk mawk nawk sed "
-    "gsed perl ruby node nodejs deno bun php lua tclsh osascript julia gdb lldb expect m4"
+    "gsed perl ruby node nodejs deno bun php lua tclsh osascript julia gdb lldb expect m4 gnuplot "
+    "octave rscript r guile racket sbcl clojure scala swift raku elixir erl ocaml pwsh groovy gp "
+    "bc redis-cli mongosh clickhouse-client cqlsh influx"
 )
 _ARCHIVERS = split_names("tar gtar bsdtar pax")
 _ARCHIVERS_RENAME = (("-s", "--transform"), ("--", "--xform"))

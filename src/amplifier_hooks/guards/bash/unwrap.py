@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 from amplifier_hooks.guards.bash.commands import Command
-from amplifier_hooks.guards.bash.find import unwrap_find, unwrap_xargs
+from amplifier_hooks.guards.bash.find import unwrap_fd, unwrap_find, unwrap_xargs
 from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
 from amplifier_hooks.guards.bash.variables import Evaluation, evaluate_words
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.wrappers import (
+    MANAGERS,
     PREFIXES,
     RUNNERS,
     create_inner,
@@ -24,6 +25,7 @@ from amplifier_hooks.guards.bash.wrappers import (
     unwrap_eval,
     unwrap_flock,
     unwrap_git_program,
+    unwrap_manager,
     unwrap_parallel,
     unwrap_prefix,
     unwrap_remote,
@@ -173,6 +175,7 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     **dict.fromkeys(SHELLS, unwrap_shell),
     **dict.fromkeys(PREFIXES, unwrap_prefix),
     **dict.fromkeys(RUNNERS, unwrap_runner),
+    **dict.fromkeys(MANAGERS, unwrap_manager),
     "env": unwrap_env,
     "genv": unwrap_env,
     "xargs": unwrap_xargs,
@@ -194,6 +197,8 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     "alias": unwrap_alias,
     "find": unwrap_find,
     "gfind": unwrap_find,
+    "fd": unwrap_fd,
+    "fdfind": unwrap_fd,
 }
 
 

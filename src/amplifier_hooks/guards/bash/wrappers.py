@@ -211,7 +211,17 @@ def _split_name(word: Word) -> str:
 
 
 _CONTAINERS = frozenset({"docker", "podman", "kubectl"})
-RUNNERS = split_names("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm") | _CONTAINERS
+_MANAGERS = split_names(
+    "asdf aws-vault chamber corepack devbox direnv doppler dotenv dotenvx flatpak fnm foreman guix "
+    "honcho incus infisical lerna limactl lxc mamba micromamba mise nerdctl nix nodenv nvm nx op "
+    "pixi pyenv rbenv rtx teller tox volta"
+)
+"""They run what stands behind two dashes, or behind a word, a folder or a version."""
+_VERBS = frozenset({"run", "exec"})
+_MANAGERS_VERBS = _VERBS | {"x", "-c", "--command"}
+_MOST_BEFORE = 2
+RUNNERS = _CONTAINERS | split_names("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm")
+MANAGERS = _MANAGERS | split_names("docker-compose podman-compose")
 _SSH = Options.read("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOoPpQRSWw")
 
 
@@ -239,7 +249,7 @@ def unwrap_remote(command: Command, owner: str) -> Script:
 def unwrap_runner(command: Command, owner: str) -> Script:
     """`poetry run x`, `docker exec box x`."""
     words = list(command.words)
-    at = next((n for n, word in enumerate(words) if word.value in {"run", "exec"}), None)
+    at = next((n for n, word in enumerate(words) if word.value in _VERBS), None)
     if at is None:
         return Script(())
     rest = [word for word in words[at + 1 :] if word.value != "--"]
@@ -248,6 +258,26 @@ def unwrap_runner(command: Command, owner: str) -> Script:
     if command.name in _CONTAINERS:
         rest = rest[1:]  # the container's or image's name
     return Script((create_inner(command, rest),)) if rest else Script(())
+
+
+def unwrap_manager(command: Command, owner: str) -> Script:
+    """`mise exec -- x`, `nvm exec 20 x`: where it is not sure which word begins, each may."""
+    words = list(command.words)
+    values = [word.value for word in words]
+    if "--" in values:
+        rest = words[values.index("--") + 1 :]
+        known = rest and _may_be_program(rest[0])
+        return Script((create_inner(command, rest),)) if known else Script(())
+    at = next((n for n, value in enumerate(values) if value in _MANAGERS_VERBS), None)
+    rest = [] if at is None else words[at + 1 :]
+    while rest and rest[0].is_flag:
+        rest.pop(0)
+    starts = [n for n, word in enumerate(rest[: _MOST_BEFORE + 1]) if _may_be_program(word)]
+    return Script(tuple(create_inner(command, rest[n:]) for n in starts))
+
+
+def _may_be_program(word: Word) -> bool:
+    return not word.is_flag and word.value not in {".", ".."}
 
 
 def unwrap_git_program(command: Command, owner: str) -> Script:

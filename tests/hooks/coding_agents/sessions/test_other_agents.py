@@ -28,13 +28,23 @@ UNGUARDED += [
 ]
 UNGUARDED += ["docker run box claude -p x", "ssh host codex exec x", "npx -y @openai/codex --yolo"]
 UNGUARDED += ["claude mcp remove list", "codex mcp add x -- y", "npx gemini-cli mcp disable x"]
+UNGUARDED += ["claude --plugin-dir x -p y", "claude plugin install x", "codex features disable x"]
+UNGUARDED += ["copilot plugin install x", "gemini extensions install x"]
 GUARDED = ["claude -p 'write a hook'", "codex exec x", "codex -c model=gpt-5 exec x", "gemini -p x"]
 GUARDED += ["HOME=/x make", "env -i make", "git config x y", "npx hooks config", "claude"]
+GUARDED += ["claude plugin list", "codex features list", "claude skills"]
 GUARDED += ["claude mcp", "claude mcp list", "codex mcp get x", "claude -p 'what is mcp add'"]
 NEVER_GUARDED = ["aider -m x", "goose run -t x", "amp -x y", "echo x | amp", "qwen -p x"]
 NEVER_GUARDED += ["uvx aider-chat -m x", "python3 -m aider", "npx @qwen-code/qwen-code -p x"]
 NEVER_GUARDED += ["droid exec x", "uv tool run aider-chat", "/opt/bin/auggie x", "q chat x"]
-NO_AGENT = [
+NEVER_GUARDED += ["deno run -A npm:@qwen-code/qwen-code -p x", "nix run nixpkgs#goose-cli run"]
+NEVER_GUARDED += ["docker run -it --rm ghcr.io/x/qwen-code:1 -p x", "mise exec -- aider -m x"]
+NEVER_GUARDED += ["nvm exec 20 qwen -p x", "direnv exec . aider -m x", "fd . -x aider -m {}"]
+NEVER_GUARDED += ["codex-acp", "cn -p x", "kimi", "ollama launch x", "npx codebuff x", "vibe -p x"]
+NEVER_GUARDED += ["acli rovodev run x", "python3 -m interpreter", "mini -t x", "ccr code x"]
+NO_AGENT = ["gh pr list", "HOME=/x gh pr list", "gh extension install x", "mini x", "ollama run x"]
+NO_AGENT += ["cursor .", "agent start", "forge test -vv", "docker run qwendb", "cn x", "pi 3"]
+NO_AGENT += [
     "goose up",
     "q 'select 1'",
     "npm install @openai/codex",
@@ -77,6 +87,10 @@ def test_what_starts_no_agent_is_not_found(command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "found"),
     [
+        ("claude-code-acp", False),
+        ("gh copilot -p x", True),
+        ("cursor agent -p x", True),
+        ("agent -p x", True),
         ("claude -p x", False),
         ("cd sub && claude -p x", True),
         ("cd /tmp && claude -p x", True),

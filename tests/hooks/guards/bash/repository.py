@@ -77,10 +77,22 @@ def _build_archives(folder: Path) -> None:
                 archive.add(source, inside)
         with zipfile.ZipFile(folder / f"{name}.zip", "w") as packed:
             packed.write(source, inside)
+    for name, inside in (("evil", SETTINGS), ("fine", "pkg/readme")):
+        (folder / f"{name}.cpio").write_bytes(_write_cpio("README", inside, "TRAILER!!!"))
     with tarfile.open(folder / "link.tar", "w") as archive:
         link = tarfile.TarInfo(".claude")
         link.type, link.linkname = tarfile.SYMTYPE, "pkg"
         archive.addfile(link)
+
+
+def _write_cpio(*names: str) -> bytes:
+    """An archive of small files, in the form of `cpio -H newc`."""
+    packed = b""
+    for name in names:
+        facts = (0, 0o100644, 0, 0, 1, 0, 3, 0, 0, 0, 0, len(name) + 1, 0)
+        head = b"070701" + b"".join(b"%08x" % fact for fact in facts) + name.encode() + b"\0"
+        packed += head + bytes(-len(head) % 4) + b"abc\0"
+    return packed
 
 
 def look_up(folder: Path, command: str) -> Lookup:

@@ -260,6 +260,7 @@ def test_a_file_or_the_index_is_not(source: str) -> None:
         ("git branch -m -f main other", True),
         ("git checkout -B other", True),
         ("git switch -C other HEAD~1", True),
+        ("git switch -C main HEAD~1", True),
         ("git branch -M main", False),
         ("git branch -M new", False),
         ("git checkout -B new", False),
@@ -274,10 +275,44 @@ def test_a_branch_that_would_be_put_somewhere_else(
     (tmp_path / "file").write_text("x")
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-qm", "one")
+    git(tmp_path, "commit", "-qm", "none")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "one")
     git(tmp_path, "checkout", "-q", "-b", "other")
     git(tmp_path, "commit", "-q", "--allow-empty", "-m", "two")
     git(tmp_path, "checkout", "-q", "main")
+    assert is_asked(tmp_path, command) == asked
+
+
+@pytest.mark.parametrize(
+    ("source", "action"),
+    [
+        ("rm -r .git/refs", "ask"),
+        ("rm .git/packed-refs", "ask"),
+        (": > .git/HEAD", "ask"),
+        ("rm -rf sub/.git/objects", "ask"),
+        ("rm -f .git/index.lock", None),
+        ("echo x >> .git/info/exclude", None),
+        ("cat < .git/HEAD", None),
+    ],
+)
+def test_what_git_keeps_history_in(source: str, action: str | None) -> None:
+    """The same as `git branch -D`, without git."""
+    assert ask(check_discarding, source) == action
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        ("redis-cli <<< flushall", True),
+        ("echo flushall | redis-cli", True),
+        ("psql <<'E'\ndrop table x;\nE", True),
+        ("printf 'drop table x' | mysql", True),
+        ("echo 'drop table x'; psql -c 'select 1'", False),
+        ("cat x.sql | redis-cli", False),
+    ],
+)
+def test_a_database_does_what_its_input_says(tmp_path: Path, command: str, asked: bool) -> None:
+    """As far as the input stands in the command."""
     assert is_asked(tmp_path, command) == asked
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_hooks.guards.bash.find import list_roots, name_entry_of, unwrap_find, unwrap_xargs
+from amplifier_hooks.guards.bash.unwrap import unwrap_command
 from amplifier_hooks.guards.bash.words import UNKNOWN, create_literal
 from tests.hooks.guards.bash.reading import list_values, read_command
 
@@ -26,6 +27,22 @@ def test_each_command_that_find_runs(source: str, commands: list[list[str | None
     """`{}` stands for something below the places that are searched."""
     found = unwrap_find(read_command(source), "test").commands
     assert [list_values(one.words) for one in found] == commands
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("fd . -x rm -rf", ["rm", "-rf", None]),
+        ("fdfind -t f -X codex exec", ["codex", "exec", None]),
+        ("fd x", []),
+    ],
+)
+def test_the_command_that_fd_runs(source: str, words: list[str | None]) -> None:
+    """On what it finds, which nobody knows."""
+    inner = [one for one in unwrap_command(source).commands if one.via]
+    assert [[one.program, *(word.value for word in one.words)] for one in inner] == [words] * bool(
+        words
+    )
 
 
 def test_too_many_places_are_unknown() -> None:

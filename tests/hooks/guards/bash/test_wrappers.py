@@ -9,6 +9,7 @@ import pytest
 from amplifier_hooks.guards.bash.commands import Command, Reading
 from amplifier_hooks.guards.bash.find import unwrap_xargs
 from amplifier_hooks.guards.bash.script import Script
+from amplifier_hooks.guards.bash.unwrap import unwrap_command
 from amplifier_hooks.guards.bash.words import create_literal
 from amplifier_hooks.guards.bash.wrappers import (
     PREFIXES,
@@ -180,6 +181,32 @@ def test_what_is_not_in_sight_is_in_doubt(
 def test_what_parallel_runs_is_in_doubt() -> None:
     """It is put together from its input."""
     assert unwrap_parallel(read_command("parallel rm"), "test").unclear != ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "mise exec -- git push -f",
+        "mise x node@20 -- git push -f",
+        "nvm exec 20 git push -f",
+        "nvm exec git push -f",
+        "direnv exec . git push -f",
+        "micromamba run -n x git push -f",
+        "nix shell nixpkgs#git -c git push -f",
+        "op run --env-file=x -- git push -f",
+        "docker-compose run x git push -f",
+    ],
+)
+def test_what_managers_run_is_found(source: str) -> None:
+    """Behind the dashes, or behind a word, a folder or a version, whichever it is."""
+    texts = [one.text for one in unwrap_command(source).commands]
+    assert "git push -f" in texts
+
+
+@pytest.mark.parametrize("source", ["nvm use 20", "mise install node", "tox -e py -- -k x"])
+def test_a_manager_that_runs_nothing(source: str) -> None:
+    """Its other words are its own."""
+    assert len(unwrap_command(source).commands) == 1
 
 
 @pytest.mark.parametrize("name", sorted(RUNNERS))
