@@ -33,7 +33,7 @@ DECISIONS = 20_000
 PEOPLE = 64
 WAITERS = 300
 ALONE = 100
-OPTIONS = (Option(0, "Allow once", True), Option(1, "Deny", False))
+OPTIONS = (Option(id=0, label="Allow once", allows=True), Option(id=1, label="Deny", allows=False))
 
 
 def make_request(number: int) -> ApprovalRequest:
@@ -82,7 +82,7 @@ async def race(store: Store, asked: Sequence[Approval]) -> tuple[int, list[float
             try:
                 await store.approvals.decide(
                     approval.id,
-                    Choice(at % 2, approval.nonce, f"decision-{at}"),
+                    Choice(option=at % 2, nonce=approval.nonce, key=f"decision-{at}"),
                     Decider(f"person-{person}", "web"),
                 )
                 winners += 1
@@ -102,7 +102,7 @@ async def wake(store: Store) -> list[float]:
         waiting = asyncio.create_task(store.approvals.wait(asked.id, 60))
         await asyncio.sleep(0.01)
         start = time.perf_counter()
-        choice = Choice(0, asked.nonce, "decision")
+        choice = Choice(option=0, nonce=asked.nonce, key="decision")
         deciding = store.approvals.decide(asked.id, choice, Decider("ann", "web"))
         await asyncio.gather(deciding, waiting)
         times.append(time.perf_counter() - start)
@@ -119,7 +119,7 @@ async def compare_alone(store: Store, folder: Path) -> Row:
         os.pwrite(file, b"x" * 8192, number * 8192)
         os.fsync(file)
         bare += time.perf_counter() - start
-        choice = Choice(0, asked.nonce, "decision")
+        choice = Choice(option=0, nonce=asked.nonce, key="decision")
         start = time.perf_counter()
         await store.approvals.decide(asked.id, choice, Decider("ann", "web"))
         subject += time.perf_counter() - start

@@ -60,7 +60,7 @@ async def wake(store: Store, url: str) -> list[float]:
         here.send(asked.id)
         await asyncio.to_thread(here.recv)
         start = time.clock_gettime(time.CLOCK_MONOTONIC)
-        choice = Choice(0, asked.nonce, "decision")
+        choice = Choice(option=0, nonce=asked.nonce, key="decision")
         await store.approvals.decide(asked.id, choice, Decider("ann", "web"))
         times.append(await asyncio.to_thread(here.recv) - start)
     here.send("")
@@ -78,7 +78,7 @@ async def compare_alone(store: Store, url: str) -> Row:
             start = time.perf_counter()
             connection.execute("INSERT INTO bare VALUES (%s, %s)", (number, "x" * 500))
             bare += time.perf_counter() - start
-            choice = Choice(0, asked.nonce, "decision")
+            choice = Choice(option=0, nonce=asked.nonce, key="decision")
             start = time.perf_counter()
             await store.approvals.decide(asked.id, choice, Decider("ann", "web"))
             subject += time.perf_counter() - start

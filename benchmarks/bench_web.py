@@ -13,14 +13,13 @@ import multiprocessing
 import resource
 import tempfile
 import time
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.approvals.client import HttpLink, PeopleClient
 from amplifier_hooks.approvals.http_connection import Connection as Server
-from amplifier_hooks.approvals.models import ApprovalRequest, Choice
+from amplifier_hooks.approvals.models import ApprovalRequest, Choice, Value
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.machine.open_files import raise_file_limit
 from amplifier_hooks.server.app import create_app
@@ -138,7 +137,7 @@ async def tell(crowd: Crowd, link: HttpLink) -> float:
 
 
 def _rename(request: ApprovalRequest, prompt: str) -> ApprovalRequest:
-    return replace(request, prompt=prompt, session_id=f"session of {prompt}")
+    return request.model_copy(update={"prompt": prompt, "session_id": f"session of {prompt}"})
 
 
 async def read(port: int, token: str, path: str) -> float:
@@ -147,7 +146,7 @@ async def read(port: int, token: str, path: str) -> float:
 
     async def work(client: Server) -> None:
         for _ in range(READS // CLIENTS):
-            await client.get(path)
+            await client.get(path, Value)
 
     start = time.perf_counter()
     await asyncio.gather(*map(work, clients))
@@ -164,7 +163,7 @@ async def decide(port: int, link: HttpLink, token: str) -> list[float]:
         waiting = asyncio.create_task(link.wait(asked.id, 60))
         nonce = (await person.get(asked.id)).nonce
         start = time.perf_counter()
-        await person.decide(asked.id, Choice(0, nonce, "decision"))
+        await person.decide(asked.id, Choice(option=0, nonce=nonce, key="decision"))
         await waiting
         times.append(time.perf_counter() - start)
     await person.close()

@@ -22,7 +22,9 @@ async def allow(address: str, store: Store, name: str) -> None:
     question = await anext(client.watch())
     yes = next(option.id for option in question.request.options if option.allows)
     try:
-        decided = await client.decide(question.id, Choice(yes, question.nonce, uuid4().hex))
+        decided = await client.decide(
+            question.id, Choice(option=yes, nonce=question.nonce, key=uuid4().hex)
+        )
         need = decided.request.requirement.persons - len(decided.votes)
         print(f"{name} allows it:", f"{need} more must allow it" if need else decided.status)
     except StoreError as refusal:

@@ -161,10 +161,10 @@ async def test_a_made_up_claim_is_refused(store: Store) -> None:
     one, two = await approve(store), await approve(store)
     held = await claim(store, one)
     for made_up in (
-        Claim(held.fence + 1, held.approvals, 0.0),
-        Claim(held.fence, (two.id,), 0.0),
-        Claim(held.fence, (one.id, two.id), 0.0),
-        Claim(0, (two.id,), 0.0),
+        Claim(fence=held.fence + 1, approvals=held.approvals, lease_until=0.0),
+        Claim(fence=held.fence, approvals=(two.id,), lease_until=0.0),
+        Claim(fence=held.fence, approvals=(one.id, two.id), lease_until=0.0),
+        Claim(fence=0, approvals=(two.id,), lease_until=0.0),
     ):
         with pytest.raises(Conflict):
             await store.claims.finish(made_up, "executed")

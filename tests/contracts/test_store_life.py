@@ -93,7 +93,7 @@ class Life(RuleBasedStateMachine):
     def decide(self, one: Expected, person: str, option: int, nonce: str) -> None:
         """A person answers."""
         nonce = one.asked.nonce if nonce == "right" else "made up"
-        choice = Choice(option, nonce, f"{person}-{option}-{self.clock.now}")
+        choice = Choice(option=option, nonce=nonce, key=f"{person}-{option}-{self.clock.now}")
         done = self.attempt(
             self.store.approvals.decide(one.asked.id, choice, Decider(person, "web"))
         )

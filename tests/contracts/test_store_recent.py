@@ -15,7 +15,7 @@ async def test_late_changes_and_their_owners_are_found(store: Store, clock: Manu
     late = await store.approvals.request(
         make_request(session_id="s", requester="other", tool_call_id="call-2")
     )
-    await store.sessions.save(SessionEntry("s"))
+    await store.sessions.save(SessionEntry(id="s"))
     recent = await list_recent(store.engine, late.updated)
     assert [id for id, _ in recent.approvals] == [late.id]
     assert [id for id, _ in recent.sessions] == ["s"]

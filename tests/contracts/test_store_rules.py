@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ async def grant(
     store: Store, scope: str = "exact", seconds: float = 100.0, uses: Any = None, **facts: Any
 ) -> StandingRule:
     approval = await ask(store, **facts)
-    wish = StandingWish(scope, seconds, uses)
+    wish = StandingWish(scope=scope, seconds=seconds, uses=uses)
     decided = await decide(store, approval, standing=wish)
     return await store.rules.get(decided.rule_id)
 
@@ -56,7 +55,7 @@ async def test_a_rule_allows_nothing_else(store: Store) -> None:
         {"requirement": require(scope="release")},
         {"requirement": require(requester_may_approve=False), "requester": "ANN"},
     ):
-        assert await store.rules.find_rule(replace(same, **other)) is None, other
+        assert await store.rules.find_rule(same.model_copy(update=other)) is None, other
     assert (await store.rules.find_rule(same)).uses == 1
 
 
@@ -150,20 +149,19 @@ async def test_a_folder_that_became_a_link_is_no_longer_covered(
 
 async def test_a_rule_is_made_only_by_an_answer_that_allows(store: Store) -> None:
     """And only in a scope that was offered, for a time and a count that make sense."""
-    wish = StandingWish("exact")
+    wish = StandingWish(scope="exact")
     wrong: Any
     for facts, wrong in (
         ({}, {"option": DENY, "standing": wish}),
         ({"default": "allow"}, {"standing": wish}),
         ({"requirement": require(persons=2)}, {"standing": wish}),
         ({"editable": True}, {"standing": wish, "edited_input": {"file_path": "b"}}),
-        ({}, {"standing": StandingWish("below:/")}),
-        ({}, {"standing": StandingWish("below:/home/ann")}),
-        ({}, {"standing": StandingWish("exact", math.inf)}),
-        ({}, {"standing": StandingWish("exact", 0)}),
-        ({}, {"standing": StandingWish("exact", 1e12)}),
-        ({}, {"standing": StandingWish("exact", 60, 0)}),
-        ({}, {"standing": StandingWish("exact", 60, True)}),
+        ({}, {"standing": StandingWish(scope="below:/")}),
+        ({}, {"standing": StandingWish(scope="below:/home/ann")}),
+        ({}, {"standing": StandingWish(scope="exact", seconds=math.inf)}),
+        ({}, {"standing": StandingWish(scope="exact", seconds=0)}),
+        ({}, {"standing": StandingWish(scope="exact", seconds=1e12)}),
+        ({}, {"standing": StandingWish(scope="exact", seconds=60, uses=0)}),
     ):
         approval = await ask(store, **facts)
         with pytest.raises(BadRequest):

@@ -18,7 +18,9 @@ async def publish(store: Store, hours: range, hooks: int) -> None:
     for hour in hours:
         answers = [{"hook": f"h{at}", "action": "continue", "ms": 1.0} for at in range(hooks)]
         body = {"hooks": answers}
-        record = SessionRecord(hour + 1, hour * HOUR, "dispatch", "tool:pre", body=body)
+        record = SessionRecord(
+            number=hour + 1, time=hour * HOUR, type="dispatch", event="tool:pre", body=body
+        )
         await store.records.publish("s", [record])
 
 

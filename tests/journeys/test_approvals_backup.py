@@ -40,7 +40,7 @@ async def test_a_dump_that_was_taken_while_everything_runs_is_restored_with_all_
         asked = [
             await store.approvals.request(Life(key, tmp_path).request()) for key in ("a", "b", "c")
         ]
-        decision = Choice(0, asked[0].nonce, "click")
+        decision = Choice(option=0, nonce=asked[0].nonce, key="click")
         await store.approvals.decide(asked[0].id, decision, Decider("ann", "cli"))
         token, _ = await store.access.add_token("ann", ["read", "decide"])
         command = [str(programs / "pg_dump"), "--format=custom", f"--file={dump}", before]
@@ -54,7 +54,7 @@ async def test_a_dump_that_was_taken_while_everything_runs_is_restored_with_all_
         identity = await store.access.identify_token(token)
         assert identity is not None
         assert identity.name == "ann"
-        choice = Choice(1, asked[1].nonce, "click")
+        choice = Choice(option=1, nonce=asked[1].nonce, key="click")
         denied = await store.approvals.decide(asked[1].id, choice, Decider("bob", "cli"))
         assert denied.status == "denied"
         assert await store.claims.claim("session-a", "call-1", "d1", 60.0) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -30,11 +29,11 @@ async def test_a_decision_that_waited_for_its_row_until_after_the_deadline_does_
     postgres_url: str, holding: psycopg.Connection
 ) -> None:
     """It was sent in time, but the row it would change has changed since, and time is over."""
-    request = replace(Life("k", Path("none")).request(), timeout=1.5)
+    request = Life("k", Path("none")).request().model_copy(update={"timeout": 1.5})
     async with await open_store(postgres_url) as store:
         asked = await store.approvals.request(request)
         holding.execute("UPDATE approvals SET updated = updated + 0.001")
-        choice = Choice(0, asked.nonce, "click")
+        choice = Choice(option=0, nonce=asked.nonce, key="click")
         deciding = asyncio.create_task(
             store.approvals.decide(asked.id, choice, Decider("ann", "cli"))
         )
@@ -59,7 +58,7 @@ async def test_a_process_that_is_stopped_in_the_middle_of_a_transaction_stops_no
         asked = await store.approvals.request(Life("k", Path("none")).request())
         holding.execute("SET idle_in_transaction_session_timeout = '300ms'")
         holding.execute("UPDATE approvals SET updated = updated + 0.001")
-        choice = Choice(0, asked.nonce, "click")
+        choice = Choice(option=0, nonce=asked.nonce, key="click")
         decided = await store.approvals.decide(asked.id, choice, Decider("ann", "cli"))
         assert decided.status == "approved"
     with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):

@@ -92,7 +92,9 @@ class Scene:
         store, who = self._stores[number % len(self._stores)], f"person-{number}"
         for approval in self._shuffle():
             kind: Literal["allow", "deny"] = self._random.choice(("allow", "deny"))
-            choice = Choice(int(kind == "deny"), approval.nonce, f"{who}-{approval.id}")
+            choice = Choice(
+                option=int(kind == "deny"), nonce=approval.nonce, key=f"{who}-{approval.id}"
+            )
             began = await self._pause()
             try:
                 await store.approvals.decide(approval.id, choice, Decider(who, "cli"))

@@ -72,7 +72,9 @@ async def allow(store: Store, key: str) -> None:
     await wait_until(is_asked)
     approval = await find(store, key)
     assert approval is not None
-    await store.approvals.decide(approval.id, Choice(0, approval.nonce, f"click-{key}"), PERSON)
+    await store.approvals.decide(
+        approval.id, Choice(option=0, nonce=approval.nonce, key=f"click-{key}"), PERSON
+    )
 
 
 async def kill_and_resume(

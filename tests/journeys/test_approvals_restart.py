@@ -58,7 +58,7 @@ async def stores(url: str) -> AsyncIterator[list[Store]]:
 
 async def decide(store: Store, approval: Approval, person: str, option: int) -> Approval | None:
     """The approval as this person has decided it; None if somebody else was first."""
-    choice = Choice(option, approval.nonce, f"{person}-{approval.id}")
+    choice = Choice(option=option, nonce=approval.nonce, key=f"{person}-{approval.id}")
     try:
         return await store.approvals.decide(approval.id, choice, Decider(person, "cli"))
     except Conflict:
@@ -134,7 +134,7 @@ async def test_a_server_and_its_agents_outlive_a_restart_of_the_database(
         asked = await anext(aiter(person.watch()))
         await asyncio.to_thread(server.crash)
         await asyncio.to_thread(server.start)
-        decided = await person.decide(asked.id, Choice(0, asked.nonce, "click"))
+        decided = await person.decide(asked.id, Choice(option=0, nonce=asked.nonce, key="click"))
         await person.close()
         assert decided.status == "approved"
         assert await wait_for_end(agent) == 0

@@ -92,7 +92,9 @@ class Team:
         approval = await self.find(name)
         client = PeopleClient(self.servers[server].url, self._person_token)
         try:
-            decided = await client.decide(approval.id, Choice(0, approval.nonce, f"click-{name}"))
+            decided = await client.decide(
+                approval.id, Choice(option=0, nonce=approval.nonce, key=f"click-{name}")
+            )
         finally:
             await client.close()
         assert decided.decided_by == "ann"

@@ -29,7 +29,7 @@ POINTS = (
     "after the run",
     "after the report",
 )
-OPTIONS = (Option(0, "Allow", True), Option(1, "Deny", False))
+OPTIONS = (Option(id=0, label="Allow", allows=True), Option(id=1, label="Deny", allows=False))
 LONG = 600.0
 
 

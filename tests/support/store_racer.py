@@ -37,7 +37,7 @@ async def _push(store: Store, name: str, approval: Approval, won: Counter[str]) 
     request = approval.request
     try:
         if approval.status == "pending":
-            choice = Choice(0, approval.nonce, f"by {name}")
+            choice = Choice(option=0, nonce=approval.nonce, key=f"by {name}")
             await store.approvals.decide(approval.id, choice, Decider(name, "cli"))
             won["decided"] += 1
         claim = await store.claims.claim(

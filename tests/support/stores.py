@@ -18,9 +18,9 @@ from amplifier_hooks.approvals.stores.store import Store
 
 ALLOW, DENY, ALWAYS = 0, 1, 2
 OPTIONS = (
-    Option(ALLOW, "Allow once", True),
-    Option(DENY, "Deny", False),
-    Option(ALWAYS, "Allow always", True, remembered=True),
+    Option(id=ALLOW, label="Allow once", allows=True),
+    Option(id=DENY, label="Deny", allows=False),
+    Option(id=ALWAYS, label="Allow always", allows=True, remembered=True),
 )
 ANN = Decider("ann", "web")
 BOB = Decider("bob", "cli")
@@ -76,7 +76,9 @@ async def ask(store: Store, **changes: Any) -> Approval:
 
 def choose(approval: Approval, option: Any = ALLOW, key: str = "", **more: Any) -> Choice:
     """A choice about an approval, with a key of its own."""
-    return Choice(option, approval.nonce, key or f"decision-{next(_numbers)}", **more)
+    return Choice(
+        option=option, nonce=approval.nonce, key=key or f"decision-{next(_numbers)}", **more
+    )
 
 
 async def decide(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from amplifier_hooks.approvals.errors import StoreUnavailable
@@ -15,22 +14,27 @@ from amplifier_hooks.approvals.http_connection import (
     LONGEST_PAUSE,
     SECONDS,
     Connection,
+    encode_body,
     persist,
 )
 from amplifier_hooks.approvals.link import Outcome
 from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
+    ApprovalPage,
     ApprovalRequest,
     Choice,
     Claim,
+    ClaimAnswer,
+    RuleAnswer,
+    RuleList,
     SessionEntry,
     SessionRecord,
     StandingRule,
-    read_approval,
-    read_plain,
-    to_plain,
+    Value,
 )
+
+V = TypeVar("V", bound=Value)
 
 LARGEST = 1024 * 1024
 """Bytes of JSON in one request; servers take twice as much."""
@@ -54,10 +58,10 @@ def fit_transcript(messages: Sequence[Any], largest: int = LARGEST) -> list[Any]
 
 
 def split_records(
-    records: Sequence[Mapping[str, Any]], largest: int = LARGEST
-) -> Iterator[list[Mapping[str, Any]]]:
+    records: Sequence[SessionRecord], largest: int = LARGEST
+) -> Iterator[list[SessionRecord]]:
     """The records in portions that fit, in their order."""
-    portion: list[Mapping[str, Any]] = []
+    portion: list[SessionRecord] = []
     size = 0
     for record in map(_shorten, records):
         length = _measure(record)
@@ -70,13 +74,15 @@ def split_records(
         yield portion
 
 
-def _shorten(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    length = _measure(record["body"])
-    return record if length <= BODY else {**record, "body": {"left_out": f"{length} bytes"}}
+def _shorten(record: SessionRecord) -> SessionRecord:
+    length = _measure(record.body)
+    if length <= BODY:
+        return record
+    return record.model_copy(update={"body": {"left_out": f"{length} bytes"}})
 
 
 def _measure(value: Any) -> int:
-    return len(json.dumps(value, separators=(",", ":"))) + 1
+    return len(encode_body(value)) + 1
 
 
 POLL_SECONDS = 25.0
@@ -94,25 +100,17 @@ class HttpLink:
 
     async def request(self, request: ApprovalRequest) -> Approval:
         """Put a question; tried again until its time is over, which its key makes harmless."""
-        body = to_plain(request)
-        answer = await persist(lambda: self._post("/agent/approvals", body), request.timeout)
-        return self._read(answer)
+        return await self._post("/agent/approvals", request, Approval, patience=request.timeout)
 
     async def wait(self, approval_id: str, seconds: float) -> Approval:
         """The approval as soon as it is no longer pending, or as it is after that time."""
         end = monotonic() + seconds
+        path = f"/agent/approvals/{_quote(approval_id)}"
         while True:
             left = max(0.0, end - monotonic())
-            approval = await persist(lambda: self._poll(approval_id, end), left)
+            approval = await persist(lambda: _poll(self._connection, path, end), left)
             if approval.status != "pending" or monotonic() >= end:
                 return approval
-
-    async def _poll(self, approval_id: str, end: float) -> Approval:
-        wait = min(max(0.0, end - monotonic()), POLL_SECONDS)
-        path = f"/agent/approvals/{_quote(approval_id)}"
-        return self._read(
-            await self._connection.get(path, wait=round(wait, 3), seconds=wait + SECONDS)
-        )
 
     async def withdraw(
         self, approval_id: str, *, by: str = "", option: str = "", reason: str = ""
@@ -120,7 +118,7 @@ class HttpLink:
         """Stop asking."""
         body = {"by": by, "option": option, "reason": reason}
         path = f"/agent/approvals/{_quote(approval_id)}/withdrawal"
-        return self._read(await self._persist(path, body))
+        return await self._post(path, body, Approval)
 
     async def claim(
         self, session_id: str, tool_call_id: str, digest: str, lease: float
@@ -129,74 +127,53 @@ class HttpLink:
 
         If the answer to a claim gets lost, the next try is a Conflict: the call does not run.
         """
-        body = {"tool_call_id": tool_call_id, "digest": digest, "lease": lease}
-        answer = await self._persist("/agent/claims", {"session_id": session_id, **body})
-        return _read_claim(answer)
+        body = {
+            "session_id": session_id,
+            "tool_call_id": tool_call_id,
+            "digest": digest,
+            "lease": lease,
+        }
+        return (await self._post("/agent/claims", body, ClaimAnswer)).claim
 
     async def renew(self, claim: Claim, lease: float) -> Claim:
         """Keep a claim while the call runs."""
-        body = {"approvals": list(claim.approvals), "lease": lease}
-        renewed = _read_claim(await self._persist(f"/agent/claims/{claim.fence}/renewal", body))
-        if renewed is None:
+        body = {"approvals": claim.approvals, "lease": lease}
+        answer = await self._post(f"/agent/claims/{claim.fence}/renewal", body, ClaimAnswer)
+        if answer.claim is None:
             raise StoreUnavailable(f"{self._connection.host} did not renew the claim")
-        return renewed
+        return answer.claim
 
     async def finish(self, claim: Claim, outcome: Outcome) -> None:
         """Record how the call ended."""
-        body = {"approvals": list(claim.approvals), "outcome": outcome}
-        await self._persist(f"/agent/claims/{claim.fence}/result", body)
+        body = {"approvals": claim.approvals, "outcome": outcome}
+        await self._post(f"/agent/claims/{claim.fence}/result", body, Value)
 
     async def find_rule(self, request: ApprovalRequest) -> StandingRule | None:
         """The standing rule that allows this."""
-        answer = await self._persist("/agent/rules/match", to_plain(request))
-        found = answer.get("rule")
-        return read_plain(StandingRule, found) if isinstance(found, dict) else None
+        return (await self._post("/agent/rules/match", request, RuleAnswer)).rule
 
     async def save_session(
         self, entry: SessionEntry, transcript: Sequence[Mapping[str, Any]] | None = None
     ) -> None:
         """Put a session into the index, or renew it there."""
-        messages = None if transcript is None else fit_transcript(to_plain(list(transcript)))
-        await self._persist("/agent/sessions", {**to_plain(entry), "transcript": messages})
+        messages = None if transcript is None else fit_transcript(transcript)
+        await self._post("/agent/sessions", {**dict(entry), "transcript": messages}, Value)
 
     async def publish(self, session_id: str, records: Sequence[SessionRecord]) -> None:
         """Add records of a session's trail."""
         path = f"/agent/sessions/{_quote(session_id)}/records"
-        for portion in split_records(to_plain(list(records))):
-            await self._persist(path, {"records": portion})
+        for portion in split_records(records):
+            await self._post(path, {"records": portion}, Value)
 
     async def close(self) -> None:
         """End all connections."""
         await self._connection.close()
 
-    async def _persist(self, path: str, body: Mapping[str, Any]) -> Any:
-        return await persist(lambda: self._post(path, body), self._patience)
-
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return await self._connection.post(path, body)
-
-    def _read(self, answer: Any) -> Approval:
-        try:
-            return read_approval(answer)
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreUnavailable(
-                f"{self._connection.host} answered with something else than an approval"
-            ) from error
-
-
-def _read_claim(answer: Mapping[str, Any]) -> Claim | None:
-    try:
-        # Null says that nobody was asked; an answer without a word on it says nothing.
-        claim = answer["claim"]
-        if claim is None:
-            return None
-        return Claim(int(claim["fence"]), tuple(claim["approvals"]), float(claim["lease_until"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoreUnavailable("The server answered with something else than a claim") from error
-
-
-def _quote(text: str) -> str:
-    return quote(text, safe="")
+    async def _post(
+        self, path: str, body: Any, kind: type[V], *, patience: float | None = None
+    ) -> V:
+        seconds = self._patience if patience is None else patience
+        return await persist(lambda: self._connection.post(path, body, kind), seconds)
 
 
 Found = list[Approval]  # within the class, `list` is a method
@@ -209,15 +186,11 @@ class PeopleClient:
     def __init__(self, url: str, token: str) -> None:
         self._connection = Connection(url, token)
 
-    async def get_me(self) -> dict[str, Any]:
-        """The name and the scopes of the token."""
-        found: dict[str, Any] = await self._connection.get("/me")
-        return found
-
     async def list(self, wanted: ApprovalFilter) -> tuple[Found, str]:
         """Approvals, and where the next ones begin."""
-        answer = await self._connection.get(
+        page = await self._connection.get(
             "/approvals",
+            ApprovalPage,
             status=list(wanted.status) or None,
             session=wanted.session_id,
             machine=wanted.machine,
@@ -227,49 +200,46 @@ class PeopleClient:
             limit=wanted.limit,
             after=wanted.after,
         )
-        return [read_approval(one) for one in answer["approvals"]], str(answer["next"])
+        return [*page.approvals], page.next
 
     async def get(self, approval_id: str) -> Approval:
         """One approval."""
-        return read_approval(await self._connection.get(f"/approvals/{_quote(approval_id)}"))
+        return await self._connection.get(f"/approvals/{_quote(approval_id)}", Approval)
 
     async def wait(self, approval_id: str, seconds: float) -> Approval:
         """One approval, as soon as it is no longer pending."""
         end = monotonic() + seconds
         while True:
-            wait = min(max(0.0, end - monotonic()), POLL_SECONDS)
-            path = f"/approvals/{_quote(approval_id)}"
-            answer = await self._connection.get(path, wait=round(wait, 3), seconds=wait + SECONDS)
-            approval = read_approval(answer)
+            approval = await _poll(self._connection, f"/approvals/{_quote(approval_id)}", end)
             if approval.status != "pending" or monotonic() >= end:
                 return approval
 
     async def decide(self, approval_id: str, choice: Choice) -> Approval:
         """Decide; Conflict if somebody was first."""
-        body = {key: value for key, value in to_plain(choice).items() if value is not None}
-        path = f"/approvals/{_quote(approval_id)}/decision"
-        return read_approval(await self._connection.post(path, body))
+        body = {key: value for key, value in choice if value is not None}
+        return await self._connection.post(
+            f"/approvals/{_quote(approval_id)}/decision", body, Approval
+        )
 
     async def list_rules(self, *, include_ended: bool = False) -> Rules:
         """The standing rules."""
         ended = "true" if include_ended else None
-        answer = await self._connection.get("/rules", ended=ended)
-        return [read_plain(StandingRule, one) for one in answer["rules"]]
+        return (await self._connection.get("/rules", RuleList, ended=ended)).rules
 
     async def revoke_rule(self, rule_id: str) -> StandingRule:
         """Take a rule back."""
         path = f"/rules/{_quote(rule_id)}/revocation"
-        return read_plain(StandingRule, await self._connection.post(path, {}))
+        return await self._connection.post(path, {}, StandingRule)
 
     async def watch(self) -> AsyncIterator[Approval]:
         """Every pending approval, then each one that changes; comes back after an interruption."""
         pause = FIRST_PAUSE
         while True:
             try:
-                async for line in self._connection.stream("/approvals/stream"):
+                async for approval in self._connection.stream("/approvals/stream", Approval):
                     pause = FIRST_PAUSE
-                    if line.startswith("data: "):
-                        yield read_approval(_parse(line.removeprefix("data: ")))
+                    if approval is not None:
+                        yield approval
             except StoreUnavailable:
                 if pause >= LONGEST_PAUSE:
                     raise
@@ -281,12 +251,14 @@ class PeopleClient:
         await self._connection.close()
 
 
-def _parse(text: str) -> Mapping[str, Any]:
-    try:
-        found: Mapping[str, Any] = json.loads(text)
-    except ValueError as error:
-        raise StoreUnavailable("The server sent an event that is not JSON") from error
-    return found
+async def _poll(connection: Connection, path: str, end: float) -> Approval:
+    """One long poll, which ends at that time at the latest."""
+    wait = min(max(0.0, end - monotonic()), POLL_SECONDS)
+    return await connection.get(path, Approval, wait=round(wait, 3), seconds=wait + SECONDS)
+
+
+def _quote(text: str) -> str:
+    return quote(text, safe="")
 
 
 __all__ = ["HttpLink", "PeopleClient"]

@@ -11,6 +11,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
+from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import (
     BadRequest,
     Conflict,
@@ -20,9 +23,11 @@ from amplifier_hooks.approvals.errors import (
     StoreUnavailable,
     TooMany,
 )
-from amplifier_hooks.approvals.models import read_approval
+from amplifier_hooks.approvals.models import Approval, Value, describe_invalid
 from amplifier_hooks.machine.http import check_private_url
 from amplifier_hooks.modules.extras import require
+
+V = TypeVar("V", bound=Value)
 
 if TYPE_CHECKING:
     import httpx2
@@ -59,10 +64,10 @@ def read_failure(host: str, status: int, body: Any) -> StoreError:
     return StoreUnavailable(f"{host}: {said}" if said else f"{host} answered {status}")
 
 
-def _read_approval(body: Mapping[str, Any]) -> Any:
+def _read_approval(body: Mapping[str, Any]) -> Approval | None:
     try:
-        return read_approval(body["approval"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+        return Approval.model_validate(body["approval"])
+    except (KeyError, ValueError):
         return None
 
 
@@ -80,19 +85,23 @@ class Connection:
         self.host = urlsplit(self._base).netloc
         self._client: httpx2.AsyncClient | None = None
 
-    async def get(self, path: str, *, seconds: float = SECONDS, **query: Any) -> Any:
-        """The JSON at a path; parameters without a value are left out."""
+    async def get(self, path: str, kind: type[V], *, seconds: float = SECONDS, **query: Any) -> V:
+        """What is at a path, validated; parameters without a value are left out."""
         given = {key: value for key, value in query.items() if value not in ("", None, ())}
-        return await self._exchange("GET", path, seconds, params=given)
+        return self._validate(kind, await self._exchange("GET", path, seconds, params=given))
 
-    async def post(self, path: str, body: Mapping[str, Any], *, seconds: float = SECONDS) -> Any:
-        """What the server answers to a JSON document."""
-        content = json.dumps(body, separators=(",", ":")).encode()
+    async def post(self, path: str, body: Any, kind: type[V], *, seconds: float = SECONDS) -> V:
+        """What the server answers to a JSON document, validated."""
+        content = encode_body(body)
         headers = {"Content-Type": "application/json"}
-        return await self._exchange("POST", path, seconds, content=content, headers=headers)
+        answer = await self._exchange("POST", path, seconds, content=content, headers=headers)
+        return self._validate(kind, answer)
 
-    async def stream(self, path: str) -> AsyncIterator[str]:
-        """The lines of an answer that does not end; silence for a minute is a failure."""
+    async def stream(self, path: str, kind: type[V]) -> AsyncIterator[V | None]:
+        """The events of an answer that does not end, and None for each other sign of life.
+
+        Silence for a minute is a failure.
+        """
         http = self._load()
         try:
             async with self._open().stream("GET", f"{API}{path}", timeout=60) as response:
@@ -101,9 +110,22 @@ class Connection:
                         self.host, response.status_code, _parse(await _read(response))
                     )
                 async for line in response.aiter_lines():
-                    yield line
+                    if not line.startswith("data: "):
+                        yield None
+                        continue
+                    event = _parse(line.removeprefix("data: ").encode())
+                    yield self._validate(kind, event)
         except (http.HTTPError, OSError) as failure:
             raise self._describe(failure) from None
+
+    def _validate(self, kind: type[V], answer: Any) -> V:
+        try:
+            return kind.model_validate(answer)
+        except ValidationError as error:
+            raise StoreUnavailable(
+                f"{self.host} answered with something else than {kind.__name__}: "
+                f"{describe_invalid(error)}"
+            ) from error
 
     async def close(self) -> None:
         """End all connections."""
@@ -151,6 +173,14 @@ class Connection:
             )
         assert self._client is not None
         return self._client
+
+
+def encode_body(value: Any) -> bytes:
+    """A value as it travels."""
+    try:
+        return to_json(value).encode()
+    except ValueError as error:
+        raise BadRequest(f"It cannot be sent as JSON: {error}") from error
 
 
 async def _read(response: httpx2.Response) -> bytes:

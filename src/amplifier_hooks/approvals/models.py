@@ -1,20 +1,14 @@
-"""An approval: a question that was put to people, its life, and its end.
+"""What is asked of people, what they decide, and what is known of sessions: one value for each.
 
-pending ─► approved ─► executing ─► executed | failed | unknown
-        ├► denied
-        ├► expired      nobody decided in time
-        └► cancelled    the agent stopped asking, or somebody answered elsewhere
-
-Whatever stands on the right never changes again.
+The same value is made by the agent, travels as JSON, is kept in the store, and is read back.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 Status = Literal[
     "pending",
@@ -27,12 +21,38 @@ Status = Literal[
     "failed",
     "unknown",
 ]
+"""The life of an approval; what stands on the right never changes again.
+
+pending ─► approved ─► executing ─► executed | failed | unknown
+        ├► denied
+        ├► expired      nobody decided in time
+        └► cancelled    the agent stopped asking, or somebody answered elsewhere
+"""
 Via = Literal["terminal", "cli", "web", "api"]
 """How a decision came in."""
 
+T = TypeVar("T")
+Items = Annotated[tuple[T, ...], Field(strict=False)]  # JSON has only lists
+JsonObject = Annotated[dict[str, Any], Field(strict=False)]
 
-@dataclass(frozen=True, slots=True)
-class Option:
+
+class Value(BaseModel):
+    """What is kept in a store and travels between agent, server and people.
+
+    Immutable, and of exactly these types; what a newer version added is passed over.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+def describe_invalid(error: ValidationError) -> str:
+    """What is wrong with a value, without repeating it."""
+    found = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(map(str, found["loc"]))
+    return f"{place}: {found['msg']}" if place else found["msg"]
+
+
+class Option(Value):
     """One possible answer; what it means is fixed when the question is put."""
 
     id: int
@@ -41,8 +61,7 @@ class Option:
     remembered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Value):
     """Who may allow it, beyond the right to decide at all."""
 
     persons: int = 1
@@ -52,14 +71,13 @@ class Requirement:
     """A scope that who allows it must have, such as `release`; none if empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(Value):
     """What an agent asks. The same `key` again finds the approval that is there."""
 
     key: str
     session_id: str
     prompt: str
-    options: tuple[Option, ...]
+    options: Items[Option]
     timeout: float
     digest: str
     hook: str
@@ -67,10 +85,10 @@ class ApprovalRequest:
     reason: str = ""
     tool_name: str = ""
     tool_call_id: str = ""
-    tool_input: Mapping[str, Any] = field(default_factory=dict)
+    tool_input: JsonObject = Field(default_factory=dict)
     preview: str = ""
     """A unified diff of what an edit would change, made where the file is."""
-    notes: tuple[str, ...] = ()
+    notes: Items[str] = ()
     default: Literal["allow", "deny"] = "deny"
     editable: bool = False
     requester: str = ""
@@ -79,8 +97,7 @@ class ApprovalRequest:
     requirement: Requirement = Requirement()
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Value):
     """One person's word on an approval that several must allow."""
 
     by: str
@@ -89,8 +106,7 @@ class Vote:
     option: str
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Value):
     """An approval as the store has it; times are seconds since 1970 by the store's clock."""
 
     id: str
@@ -103,14 +119,14 @@ class Approval:
     updated: float
     seconds_left: float
     """By the store's clock when it was read; the only clock that counts."""
-    votes: tuple[Vote, ...] = ()
+    votes: Items[Vote] = ()
     option: str = ""
     """The label that was chosen."""
     decided_by: str = ""
     decided_via: str = ""
     decided_at: float | None = None
     comment: str = ""
-    edited_input: Mapping[str, Any] | None = None
+    edited_input: JsonObject | None = None
     rule_id: str = ""
     """The standing rule that this decision made."""
     fence: int = 0
@@ -127,21 +143,7 @@ class Decider:
     scopes: frozenset[str] = frozenset({"decide"})
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A decision on its way to the store."""
-
-    option: int
-    nonce: str
-    key: str
-    """Made up by the client, once for each decision: the same one again gets the same answer."""
-    comment: str = ""
-    edited_input: Mapping[str, Any] | None = None
-    standing: StandingWish | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StandingWish:
+class StandingWish(Value):
     """That the answer is kept as a rule beyond this session."""
 
     scope: str
@@ -150,12 +152,23 @@ class StandingWish:
     uses: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Choice(Value):
+    """A decision on its way to the store."""
+
+    option: int
+    nonce: str
+    key: str
+    """Made up by the client, once for each decision: the same one again gets the same answer."""
+    comment: str = ""
+    edited_input: JsonObject | None = None
+    standing: StandingWish | None = None
+
+
+class Claim(Value):
     """The right to run an approved call, once."""
 
     fence: int
-    approvals: tuple[str, ...]
+    approvals: Items[str]
     lease_until: float
 
 
@@ -174,8 +187,7 @@ class ApprovalFilter:
     """The `next` of the page before."""
 
 
-@dataclass(frozen=True, slots=True)
-class StandingRule:
+class StandingRule(Value):
     """What is allowed without asking again, by whose word, until when."""
 
     id: str
@@ -207,12 +219,42 @@ class StandingRule:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedScope:
+class OfferedScope(Value):
     """A scope that a person can choose, and what choosing it would allow, in words."""
 
     id: str
     words: str
+
+
+class DescribedApproval(Approval):
+    """An approval; while it is pending, with the scopes that a person may choose."""
+
+    scopes: Items[OfferedScope] = ()
+
+
+class ApprovalPage(Value):
+    """Some approvals, and where the next ones begin."""
+
+    approvals: list[DescribedApproval]
+    next: str
+
+
+class ClaimAnswer(Value):
+    """The right to run a call, or null if nobody was asked about it."""
+
+    claim: Claim | None
+
+
+class RuleAnswer(Value):
+    """The rule that allows it, or null."""
+
+    rule: StandingRule | None
+
+
+class RuleList(Value):
+    """Standing rules."""
+
+    rules: list[StandingRule]
 
 
 SessionStatus = Literal["running", "waiting", "idle", "ended", "failed", "lost"]
@@ -223,8 +265,7 @@ SELF_TEST_HOOK = "amplifier-check"
 """What `amplifier guard check` calls its own sessions, behind the agent's name, and its hook."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEntry:
+class SessionEntry(Value):
     """One session in the index."""
 
     id: str
@@ -244,8 +285,7 @@ class SessionEntry:
     """Whether a server runs it, for a client of its API."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
+class SessionRecord(Value):
     """One record of a session's trail, as it was published; numbered from 1 within its session."""
 
     number: int
@@ -254,7 +294,7 @@ class SessionRecord:
     event: str = ""
     hook: str = ""
     turn: int = 0
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: JsonObject = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,100 +362,3 @@ class Login:
     csrf: str
     """What our page must send with the cookie; known only when the code is exchanged."""
     expires: float
-
-
-T = TypeVar("T")
-
-DEEPEST = 100
-"""How deeply what is kept may be nested."""
-
-_FIELDS: dict[Any, tuple[str, ...]] = {}
-_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_BETWEEN_BRACKETS = re.compile(r"[^\[\]{}]+")
-
-
-def list_fields(kind: Any) -> tuple[str, ...]:
-    """The names of a dataclass's fields."""
-    known = _FIELDS.get(kind)
-    if known is None:
-        known = _FIELDS[kind] = tuple(field.name for field in fields(kind))
-    return known
-
-
-def to_plain(value: Any) -> Any:
-    """Dataclasses and mappings as dictionaries, sequences and sets as lists."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_plain(getattr(value, name)) for name in list_fields(type(value))}
-    if isinstance(value, Mapping):
-        return {key: to_plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain(one) for one in value]
-    if isinstance(value, set | frozenset):
-        return sorted(to_plain(one) for one in value)
-    return value
-
-
-class TooDeep(ValueError):
-    """What is nested so deeply that those who read it later may fail."""
-
-
-def to_json(value: Any) -> str:
-    """As ASCII text, which every database keeps as it is; ValueError if it cannot be JSON.
-
-    TooDeep, because whoever lists what waits would fail with a single value of that kind in it.
-    """
-    try:
-        text = _encode(value)
-    except RecursionError as error:
-        raise TooDeep(_TOO_DEEP) from error
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-    if text.count("{") + text.count("[") > DEEPEST and _measure_depth(text) > DEEPEST:
-        raise TooDeep(_TOO_DEEP)
-    return text
-
-
-def _measure_depth(text: str) -> int:
-    depth = deepest = 0
-    for bracket in _BETWEEN_BRACKETS.sub("", _STRINGS.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _open(value: Any) -> Any:
-    """One level of what the encoder does not know."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name) for name in list_fields(type(value))}
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    raise TypeError(f"{type(value).__name__} is no part of JSON")
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_open).encode
-
-
-def read_request(data: Mapping[str, Any]) -> ApprovalRequest:
-    """A request from its plain form."""
-    read: dict[str, Any] = dict(data)
-    read["options"] = tuple(read_plain(Option, one) for one in data.get("options", ()))
-    read["notes"] = tuple(data.get("notes", ()))
-    read["requirement"] = read_plain(Requirement, data.get("requirement", {}))
-    return read_plain(ApprovalRequest, read)
-
-
-def read_approval(data: Mapping[str, Any]) -> Approval:
-    """An approval from its plain form."""
-    read: dict[str, Any] = dict(data)
-    read["request"] = read_request(data["request"])
-    read["votes"] = tuple(read_plain(Vote, one) for one in data.get("votes", ()))
-    return read_plain(Approval, read)
-
-
-def read_plain(kind: type[T], data: Mapping[str, Any]) -> T:
-    """A flat value from its plain form; what a newer version added is passed over."""
-    names = list_fields(kind)
-    return kind(**{name: data[name] for name in names if name in data})

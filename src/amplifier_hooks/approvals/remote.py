@@ -7,9 +7,11 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from amplifier_core.approval import (
     ApprovalAnswer,
@@ -22,9 +24,14 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import Decision
 from amplifier_hooks.approvals.editing import list_once, word_edit
-from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.errors import BadRequest, StoreError, StoreUnavailable
 from amplifier_hooks.approvals.link import AgentLink
-from amplifier_hooks.approvals.models import Approval, ApprovalRequest, StandingRule
+from amplifier_hooks.approvals.models import (
+    Approval,
+    ApprovalRequest,
+    StandingRule,
+    describe_invalid,
+)
 from amplifier_hooks.approvals.request import Asker, Scrub, make_key, write_request
 from amplifier_hooks.approvals.stores.scopes import covers
 from amplifier_hooks.text.short_ids import shorten_id
@@ -79,9 +86,8 @@ class PutQuestion:
         """What a person says; ApprovalTimeout or ApprovalError if nobody does."""
         if self._left <= 0:
             raise ApprovalTimeout("there was no time to decide")
-        first = await self._write(self._left)
         try:
-            approval = await self._ask(first)
+            approval = await self._ask(await self._write(self._left))
             await self._announce(approval)
             while approval.status == "pending":
                 approval = await self._wait(approval)
@@ -110,7 +116,7 @@ class PutQuestion:
             raise ApprovalTimeout("nobody decided in time")
         if approval.status not in ("approved", "denied"):
             raise ApprovalError(f"the question was closed elsewhere: it is {approval.status!r}")
-        edited = None if approval.edited_input is None else dict(approval.edited_input)
+        edited = approval.edited_input
         option, comment = approval.option, approval.comment
         if edited is not None:
             option = self._choose_once(option)
@@ -130,7 +136,7 @@ class PutQuestion:
         while self._left > 0:
             attempt = self._number(attempt + 1)
             key = make_key(self._question, self._call, attempt)
-            self._request = replace(first, key=key, timeout=self._left)
+            self._request = first.model_copy(update={"key": key, "timeout": self._left})
             approval = await self._put(self._request)
             if approval.status in ("pending", "approved"):
                 self._approval = approval
@@ -357,8 +363,8 @@ class RemoteApproval:
 
     async def find_standing(self, question: ApprovalQuestion) -> ApprovalAnswer | None:
         """What a standing rule says; None also where nobody can be asked about rules just now."""
-        request = await self._write(question, "", question.timeout)
         try:
+            request = await self._write(question, "", question.timeout)
             async with asyncio.timeout(min(RULE_SECONDS, question.timeout / 4)):
                 return await find_standing_answer(self.link, question, request)
         except (StoreUnavailable, TimeoutError) as error:
@@ -416,7 +422,10 @@ class RemoteApproval:
         self, question: ApprovalQuestion, call: str, seconds: float
     ) -> ApprovalRequest:
         work = partial(write_request, question, self.asker, self.scrub)
-        return await asyncio.to_thread(work, call=call, seconds=seconds)
+        try:
+            return await asyncio.to_thread(work, call=call, seconds=seconds)
+        except ValidationError as error:
+            raise BadRequest(describe_invalid(error)) from error
 
     def _count(self, about: str, least: int) -> int:
         """The number of this attempt, higher than any of this process for the same question."""

@@ -46,7 +46,7 @@ def write_record(
     )
 
 
-def _fit(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _fit(body: Mapping[str, Any]) -> dict[str, Any]:
     """Plain values of its own: the session may change what it handed over."""
     try:
         text = json.dumps(body, default=safe_repr)
@@ -59,7 +59,7 @@ def _fit(body: Mapping[str, Any]) -> Mapping[str, Any]:
             **(_fit(answers) if len(answers) < len(body) else {}),
             "left_out": f"{len(text)} bytes",
         }
-    fitting: Mapping[str, Any] = json.loads(text, parse_constant=str)
+    fitting: dict[str, Any] = json.loads(text, parse_constant=str)
     return fitting
 
 

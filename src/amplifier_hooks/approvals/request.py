@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def write_request(
     `call` names the call that would run; a question about anything else has none.
     """
     preview, notes = write_preview(question.tool_name or "", question.tool_input, asker.folder)
-    shown: Mapping[str, Any] = scrub(question.tool_input)
+    shown = scrub(question.tool_input)
     masked = shown != question.tool_input
     return ApprovalRequest(
         key=make_key(question, call, 0),
@@ -72,7 +72,7 @@ def read_options(question: ApprovalQuestion) -> list[Option]:
     """The options with what each means, which is fixed now and not by who reads its label."""
     meanings = [(label, read_option(label)) for label in question.options]
     return [
-        Option(number, label, one.allows, one.remembered)
+        Option(id=number, label=label, allows=one.allows, remembered=one.remembered)
         for number, (label, one) in enumerate(meanings)
     ]
 

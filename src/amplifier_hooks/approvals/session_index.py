@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from amplifier_core import events
@@ -146,8 +145,8 @@ class SessionIndex:
         session_id = str(data.get("session_id") or self._root)
         root = self._entries[self._root]
         if session_id not in self._entries:
-            child = replace(root, id=session_id, parent_id=self._root, name="", turns=0, reply="")
-            self._entries[session_id] = replace(child, created=time.time())
+            own = {"id": session_id, "parent_id": self._root, "name": "", "turns": 0, "reply": ""}
+            self._entries[session_id] = root.model_copy(update={**own, "created": time.time()})
         return self._entries[session_id]
 
     def _note(
@@ -155,9 +154,10 @@ class SessionIndex:
     ) -> HookResult:
         if self._stopped:
             return CONTINUE
-        entry = replace(self._find(data), status=status, **changes)
+        entry = self._find(data).model_copy(update={"status": status, **changes})
         if entry.id == self._root:
-            entry = replace(entry, name=str(self._host.session_state.get("name") or entry.name))
+            name = str(self._host.session_state.get("name") or entry.name)
+            entry = entry.model_copy(update={"name": name})
         self._entries[entry.id] = entry
         self._news.setdefault(entry.id, None)
         self._wake()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
 from amplifier_hooks.approvals.models import (
-    Approval,
-    Claim,
-    OfferedScope,
+    DescribedApproval,
+    Items,
     Overruling,
     SessionEntry,
     SessionRecord,
-    StandingRule,
     Token,
     TrailHead,
 )
@@ -74,24 +71,10 @@ class ErrorAnswer(BaseModel):
     error: ErrorText
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedApproval(Approval):
-    """An approval; while it is pending, with the scopes that a person may choose."""
-
-    scopes: tuple[OfferedScope, ...] = ()
-
-
 class ConflictAnswer(ErrorAnswer):
     """Somebody was first; how it stands."""
 
     approval: DescribedApproval | None = None
-
-
-class ApprovalPage(BaseModel):
-    """Some approvals, and where the next ones begin."""
-
-    approvals: list[DescribedApproval]
-    next: str
 
 
 class RefusalResult(BaseModel):
@@ -108,24 +91,6 @@ class RefusalResults(BaseModel):
     results: list[RefusalResult]
 
 
-class RuleList(BaseModel):
-    """Standing rules."""
-
-    rules: list[StandingRule]
-
-
-class ClaimAnswer(BaseModel):
-    """The right to run a call, or null if nobody was asked about it."""
-
-    claim: Claim | None
-
-
-class RuleAnswer(BaseModel):
-    """The rule that allows it, or null."""
-
-    rule: StandingRule | None
-
-
 class SessionPage(BaseModel):
     """Some sessions, and where the next ones begin."""
 
@@ -133,11 +98,10 @@ class SessionPage(BaseModel):
     next: str
 
 
-@dataclass(frozen=True, slots=True)
 class DescribedSession(SessionEntry):
     """A session; while it waits for a person, with the approvals it waits for."""
 
-    approval_required: tuple[DescribedApproval, ...] = ()
+    approval_required: Items[DescribedApproval] = ()
 
 
 class RecordPage(BaseModel):

@@ -10,11 +10,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from amplifier_hooks.approvals.models import (
     ApprovalRequest,
     Choice,
+    Items,
     Option,
     Requirement,
     SessionEntry,
     SessionRecord,
-    SessionStatus,
     StandingWish,
 )
 
@@ -53,32 +53,22 @@ class LoginBody(Body):
     code: Annotated[Id, Field(description="The code that `amplifier serve` printed.")]
 
 
-class StandingBody(Body):
+class StandingBody(Body, StandingWish):
     """That the answer is kept as a rule."""
 
     scope: Annotated[Id, Field(description="The id of one of the approval's scopes.")]
     seconds: Annotated[float, Field(gt=0, le=_YEAR)] = 30 * 24 * 3600.0
     uses: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
 
-    def to_wish(self) -> StandingWish:
-        """For the store."""
-        return StandingWish(self.scope, self.seconds, self.uses)
 
-
-class DecisionBody(Body):
+class DecisionBody(Body, Choice):
     """A decision; who made it is never part of it."""
 
     option: Annotated[int, Field(ge=0, le=1000, description="The id of an offered option.")]
     nonce: Id
     key: Annotated[Id, Field(description="Made up once a decision; again: the same answer.")]
     comment: Comment = ""
-    edited_input: dict[str, Any] | None = None
     standing: StandingBody | None = None
-
-    def to_choice(self) -> Choice:
-        """For the store."""
-        wish = None if self.standing is None else self.standing.to_wish()
-        return Choice(self.option, self.nonce, self.key, self.comment, self.edited_input, wish)
 
 
 class RefusedApproval(Body):
@@ -113,63 +103,49 @@ class CodeBody(Body):
 
 
 _LONGEST = 30 * 24 * 3600.0
-_LONG = Field(max_length=1024 * 1024)
+_LongText = Annotated[str, Field(max_length=1024 * 1024), STORABLE]
+_Path = Annotated[str, Field(max_length=4096), STORABLE]
 
 
-class OptionBody(Body):
+class OptionBody(Body, Option):
     """A possible answer."""
 
     id: Annotated[int, Field(ge=0, le=1000)]
     label: Annotated[str, Field(min_length=1, max_length=200), STORABLE]
-    allows: bool
-    remembered: bool = False
 
 
-class RequirementBody(Body):
+class RequirementBody(Body, Requirement):
     """Who may allow it."""
 
     persons: Annotated[int, Field(ge=1, le=100)] = 1
-    requester_may_approve: bool = True
     scope: Name = ""
 
 
-class ApprovalRequestBody(Body):
+class ApprovalRequestBody(Body, ApprovalRequest):
     """A question for people; who asks is what the token says."""
 
     key: Annotated[str, Field(min_length=1, max_length=1000), STORABLE]
     session_id: Id
     prompt: Annotated[str, Field(max_length=64 * 1024), STORABLE]
-    options: Annotated[list[OptionBody], Field(min_length=1, max_length=16)]
+    options: Annotated[Items[OptionBody], Field(min_length=1, max_length=16)]
     timeout: Annotated[float, Field(gt=0, le=_LONGEST)]
     digest: Name
     hook: Name
     event: Name = ""
-    reason: Annotated[str, _LONG, STORABLE] = ""
+    reason: _LongText = ""
     tool_name: Name = ""
     tool_call_id: Name = ""
-    tool_input: dict[str, Any] = Field(default_factory=dict)
-    preview: Annotated[str, _LONG, STORABLE] = ""
-    notes: Annotated[list[Annotated[str, _LONG, STORABLE]], Field(max_length=16)] = Field(
-        default_factory=list
-    )
-    default: Literal["allow", "deny"] = "deny"
-    editable: bool = False
+    preview: _LongText = ""
+    notes: Annotated[Items[_LongText], Field(max_length=16)] = Field(default_factory=tuple)
     requester: Annotated[Name, Field(description="Ignored: the token says who asks.")] = ""
     machine: Name = ""
-    working_dir: Annotated[str, Field(max_length=4096), STORABLE] = ""
+    working_dir: _Path = ""
     requirement: RequirementBody = RequirementBody()
 
-    def to_request(self, requester: str) -> ApprovalRequest:
+    def asked_by(self, requester: str) -> ApprovalRequest:
         """For the store; keys of different agents never meet."""
-        given = self.model_dump(exclude={"options", "notes", "requirement", "requester", "key"})
-        return ApprovalRequest(
-            **given,
-            key=f"{requester}:{sha256(self.key.encode()).hexdigest()}",
-            requester=requester,
-            options=tuple(Option(**one.model_dump()) for one in self.options),
-            notes=tuple(self.notes),
-            requirement=Requirement(**self.requirement.model_dump()),
-        )
+        key = f"{requester}:{sha256(self.key.encode()).hexdigest()}"
+        return self.model_copy(update={"key": key, "requester": requester})
 
 
 class WithdrawalBody(Body):
@@ -208,37 +184,33 @@ class ResultBody(Body):
 
 
 MAX_RECORDS = 1000
-_Path = Annotated[str, Field(max_length=4096), STORABLE]
 _Time = Annotated[float, Field(ge=0, le=1e11)]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class SessionBody(Body):
+class SessionBody(Body, SessionEntry):
     """A session for the index; whose it is, the token says."""
 
     id: Id
     machine: Name = ""
     user: Annotated[Name, Field(description="Ignored: the token says whose it is.")] = ""
-    name: Annotated[str, _LONG, STORABLE] = ""
+    name: _LongText = ""
     bundle: _Path = ""
     working_dir: _Path = ""
-    status: SessionStatus = "running"
     created: _Time = 0.0
     updated: _Time = 0.0
     turns: _Count = 0
-    reply: Annotated[str, _LONG, STORABLE] = ""
-    error: Annotated[str, _LONG, STORABLE] = ""
+    reply: _LongText = ""
+    error: _LongText = ""
     parent_id: Name = ""
-    hosted: bool = False
     transcript: Annotated[list[dict[str, Any]] | None, Field(max_length=100_000)] = None
 
-    def to_entry(self, user: str) -> SessionEntry:
+    def reported_by(self, user: str) -> SessionEntry:
         """For the store; only a server itself hosts sessions."""
-        given = self.model_dump(exclude={"transcript", "user", "hosted"})
-        return SessionEntry(**given, user=user, hosted=False)
+        return self.model_copy(update={"user": user, "hosted": False})
 
 
-class RecordBody(Body):
+class RecordBody(Body, SessionRecord):
     """One record of a trail."""
 
     number: Annotated[int, Field(ge=1, le=2**53)]
@@ -247,17 +219,12 @@ class RecordBody(Body):
     event: Name = ""
     hook: Name = ""
     turn: _Count = 0
-    body: dict[str, Any] = Field(default_factory=dict)
 
 
 class RecordsBody(Body):
     """Records of a session's trail."""
 
     records: Annotated[list[RecordBody], Field(max_length=MAX_RECORDS)]
-
-    def to_records(self) -> list[SessionRecord]:
-        """For the store."""
-        return [SessionRecord(**one.model_dump()) for one in self.records]
 
 
 class WitnessBody(Body):

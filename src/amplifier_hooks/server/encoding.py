@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from amplifier_hooks.approvals import models
+from amplifier_hooks.approvals.encoding import to_plain
 from amplifier_hooks.approvals.errors import (
     BadRequest,
     Conflict,
@@ -31,7 +29,9 @@ from amplifier_hooks.server.logs import make_error, note_problem
 
 def encode(value: Any) -> str:
     """JSON text; what UTF-8 cannot hold is escaped."""
-    text = json.dumps(to_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_to_plain
+    )
     if text.isascii():
         return text
     try:
@@ -41,28 +41,21 @@ def encode(value: Any) -> str:
     return text
 
 
-def to_plain(value: Any) -> Any:
-    """Objects, arrays and scalars, from values of any kind."""
-    if isinstance(value, Approval):
-        return describe_approval(value)
-    if isinstance(value, Mapping):
-        return {key: to_plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain(one) for one in value]
-    return models.to_plain(value)
+def _to_plain(value: Any) -> Any:
+    return describe_approval(value) if isinstance(value, Approval) else to_plain(value)
 
 
 def describe_approval(approval: Approval) -> dict[str, Any]:
     """An approval for clients; while it is pending, with the scopes that a person may choose."""
-    described: dict[str, Any] = models.to_plain(approval)
+    described = dict(approval)
     if approval.status == "pending":
-        described["scopes"] = models.to_plain(describe_scopes(approval))
+        described["scopes"] = describe_scopes(approval)
     return described
 
 
 def hide_nonce(approval: Approval) -> Approval:
     """Without what a decision must name: who asks has no use for it."""
-    return replace(approval, nonce="")
+    return approval.model_copy(update={"nonce": ""})
 
 
 def answer(value: Any, status: int = 200) -> Response:

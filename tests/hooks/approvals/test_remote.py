@@ -210,3 +210,11 @@ async def test_a_link_that_tries_again_by_itself_is_reported_as_well(
     await asking
     assert told[0] == "Nobody elsewhere can be asked at the moment: there is no answer yet"
     assert told[1] == "People elsewhere can be asked again."
+
+
+async def test_a_question_that_cannot_be_sent_is_not_put(store: Store, tmp_path: Path) -> None:
+    """Nobody is asked about half of a call; what is not allowed does not run."""
+    asking = system_of(store, tmp_path).decide(question(tool_input={1: "ls"}))
+    with pytest.raises(ApprovalError, match=r"was not taken: tool_input.*valid string"):
+        await asking
+    assert await store.approvals.list() == ([], "")

@@ -42,9 +42,9 @@ def test_a_request_has_the_whole_question_and_what_an_edit_would_change(tmp_path
 def test_the_meaning_of_each_option_is_fixed_when_it_is_asked() -> None:
     """Not by whoever reads its label later."""
     assert read_options(ask()) == [
-        Option(0, "Allow once", True),
-        Option(1, "Allow always", True, True),
-        Option(2, "Deny", False),
+        Option(id=0, label="Allow once", allows=True),
+        Option(id=1, label="Allow always", allows=True, remembered=True),
+        Option(id=2, label="Deny", allows=False),
     ]
 
 

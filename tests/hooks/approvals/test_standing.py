@@ -13,7 +13,7 @@ from amplifier_hooks.approvals.stores.store import Store
 from tests.hooks.approvals.questions import ask
 from tests.support.links import answer, list_states, make_asker
 
-ALWAYS = StandingWish("exact", 3600)
+ALWAYS = StandingWish(scope="exact", seconds=3600)
 
 
 async def grant(store: Store, system: RemoteApproval, scope: StandingWish = ALWAYS) -> str:
@@ -59,7 +59,7 @@ async def test_a_rule_for_a_folder_is_judged_where_the_files_are(
     (tmp_path / "docs").mkdir()
     system = RemoteApproval(store.as_link(), make_asker(tmp_path))
     asking = asyncio.create_task(system.decide(question("docs/a.txt")))
-    await answer(store, standing=StandingWish(f"below:{tmp_path}/docs", 3600))
+    await answer(store, standing=StandingWish(scope=f"below:{tmp_path}/docs", seconds=3600))
     await asking
     assert await system.find_standing(question("docs/b.txt", "d2")) is not None
     (tmp_path / "docs" / "out").symlink_to("/etc")

@@ -10,7 +10,16 @@ from tests.support.stores import make_request
 
 
 def approval(id: str, prompt: str = "Go?") -> Approval:
-    return Approval(id, "n", "pending", make_request(hook="h", prompt=prompt), 0, 9, 0, 9)
+    return Approval(
+        id=id,
+        nonce="n",
+        status="pending",
+        request=make_request(hook="h", prompt=prompt),
+        created=0,
+        deadline=9,
+        updated=0,
+        seconds_left=9,
+    )
 
 
 async def test_whoever_asks_before_it_waits_gets_it_once_it_does() -> None:

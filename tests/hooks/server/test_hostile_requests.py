@@ -28,7 +28,7 @@ async def prepare(world: World) -> Target:
     secrets["expired"], _ = await access.add_token("eve", ["read", "decide"], 0.001)
     asked, decided = await world.ask(), await world.ask()
     await world.store.approvals.withdraw(decided.id)
-    await world.store.sessions.save(SessionEntry("session-of-another", user="other"))
+    await world.store.sessions.save(SessionEntry(id="session-of-another", user="other"))
     foreign = await world.store.approvals.request(
         make_request(
             key="f", requester="other", session_id="session-of-another", tool_call_id="call"

@@ -61,7 +61,7 @@ def run_in_thread(folder: Path) -> Iterator[Running]:
         served = run_server(store, max_sockets=0, folder=folder / "project")
         async with store, served as world:
             asked = await world.ask()
-            await store.sessions.save(SessionEntry("session-1", user="bot"))
+            await store.sessions.save(SessionEntry(id="session-1", user="bot"))
             tokens = {
                 "agent": await world.token("bot", "agent"),
                 "person": await world.token("ann", *PEOPLE),

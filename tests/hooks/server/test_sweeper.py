@@ -21,10 +21,10 @@ async def test_overdue_approvals_lapsed_claims_and_silent_sessions_are_seen_to(t
     async with await open_store(tmp_path / "store.db", clock=lambda: now[0]) as store:
         overdue = await store.approvals.request(make_request(key="a", timeout=5))
         claimed = await store.approvals.request(make_request(key="b", tool_call_id="call-2"))
-        choice = Choice(1, claimed.nonce, "k")
+        choice = Choice(option=1, nonce=claimed.nonce, key="k")
         await store.approvals.decide(claimed.id, choice, Decider("ann", "api"))
         await store.claims.claim("session-1", "call-2", "d" * 64, 5.0)
-        await store.sessions.save(SessionEntry("s", user="bot"))
+        await store.sessions.save(SessionEntry(id="s", user="bot"))
         await sweep(store)
         assert (await store.approvals.get(overdue.id)).status == "pending"
         assert (await store.sessions.get("s")).status == "running"
@@ -59,9 +59,9 @@ async def test_what_ended_long_ago_is_removed_and_nothing_else(tmp_path: Path):
     async with await open_store(tmp_path / "store.db", clock=lambda: now[0]) as store:
         old = await store.approvals.request(make_request(key="a"))
         await store.approvals.withdraw(old.id)
-        await store.sessions.save(SessionEntry("over", user="bot", status="ended"))
+        await store.sessions.save(SessionEntry(id="over", user="bot", status="ended"))
         now[0] += 40 * 86_400
-        await store.sessions.save(SessionEntry("new", user="bot", status="ended"))
+        await store.sessions.save(SessionEntry(id="new", user="bot", status="ended"))
         waiting = await store.approvals.request(make_request(key="b", tool_call_id="call-2"))
         retaining = asyncio.create_task(retain_forever(store, 30, seconds=0.01))
         for _ in range(500):

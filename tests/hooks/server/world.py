@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -18,7 +18,7 @@ from amplifier_hooks.server.server import Server, bind, create_server
 from amplifier_hooks.server.settings import ServerSettings
 
 API = "/api/v1"
-OPTIONS = (Option(0, "Deny", False), Option(1, "Allow once", True))
+OPTIONS = (Option(id=0, label="Deny", allows=False), Option(id=1, label="Allow once", allows=True))
 PEOPLE = ("read", "decide", "admin")
 
 
@@ -40,7 +40,7 @@ def make_request(**changes: Any) -> ApprovalRequest:
         machine="build-7",
         working_dir="/srv/app",
     )
-    return replace(base, **changes)
+    return base.model_copy(update=changes)
 
 
 @dataclass

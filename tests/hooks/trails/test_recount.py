@@ -54,7 +54,7 @@ def check_store(records: list[Any], found: dict[str, HookCounts]) -> None:
     sums: dict[str, Counter[str]] = {}
     for number, record in enumerate(records, 1):
         names: dict[str, Any] = {key: record.get(key) or "" for key in ("type", "event", "hook")}
-        published = SessionRecord(number, 0.0, body=record.get("body") or {}, **names)
+        published = SessionRecord(number=number, time=0.0, body=record.get("body") or {}, **names)
         for figures in list_hook_figures(published):
             own = sums.setdefault(figures.hook, Counter())
             for name in SUMS:

@@ -143,7 +143,7 @@ class World:
     async def decide(self, approval: Approval, option: int = ALLOW) -> None:
         """What a person says."""
         async with await open_store(self.store) as store:
-            choice = Choice(option, approval.nonce, f"click-{approval.id}")
+            choice = Choice(option=option, nonce=approval.nonce, key=f"click-{approval.id}")
             await store.approvals.decide(approval.id, choice, PERSON)
 
     # The trail

@@ -45,9 +45,9 @@ class Elsewhere:
         self_test: bool = False,
     ) -> None:
         requirement = Requirement(
-            section.get("persons", 1),
-            section.get("requester_may_approve", True),
-            section.get("scope", ""),
+            persons=section.get("persons", 1),
+            requester_may_approve=section.get("requester_may_approve", True),
+            scope=section.get("scope", ""),
         )
         person = user or get_user_name()
         self._asker = Asker(platform.node(), person, folder.absolute(), requirement)

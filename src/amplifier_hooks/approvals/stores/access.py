@@ -9,17 +9,9 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 
+from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.models import (
-    ADMIN,
-    AGENT,
-    DECIDE,
-    SCOPES,
-    Identity,
-    Login,
-    Token,
-    to_json,
-)
+from amplifier_hooks.approvals.models import ADMIN, AGENT, DECIDE, SCOPES, Identity, Login, Token
 from amplifier_hooks.approvals.stores.checks import identify_person, read_name, read_seconds
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
 

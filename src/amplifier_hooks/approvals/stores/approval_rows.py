@@ -13,10 +13,9 @@ from amplifier_hooks.approvals.models import (
     ApprovalRequest,
     Status,
     Vote,
-    read_request,
 )
 from amplifier_hooks.approvals.stores.checks import Position, read_limit, read_position
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
 
 CHUNK = 500
 """How many ids one statement names at most."""
@@ -73,40 +72,30 @@ def read_approvals(
         for vote in transaction.run(statement, **values):
             votes.setdefault(vote["approval_id"], []).append(_read_vote(vote))
     return [
-        _read_approval(
-            row, request or read_request(json.loads(row["request"])), votes.get(row["id"], [])
-        )
-        for row in rows
+        _read_approval(row, request or _read_request(row), votes.get(row["id"], [])) for row in rows
     ]
 
 
+def _read_request(row: Row) -> ApprovalRequest:
+    return ApprovalRequest.model_validate(json.loads(row["request"]))
+
+
 def _read_vote(row: Row) -> Vote:
-    return Vote(row["voter"], row["via"], row["voted_at"], row["option_label"])
+    return read_row(Vote, row, by=row["voter"], at=row["voted_at"], option=row["option_label"])
 
 
 def _read_approval(row: Row, request: ApprovalRequest, votes: Sequence[Vote]) -> Approval:
     pending = row["status"] == "pending"
     edited = row["edited_input"]
-    return Approval(
-        id=row["id"],
-        nonce=row["nonce"],
-        status=row["status"],
+    return read_row(
+        Approval,
+        row,
         request=request,
-        created=row["created"],
-        deadline=row["deadline"],
-        updated=row["updated"],
         seconds_left=max(0.0, row["deadline"] - row["now"]) if pending else 0.0,
         votes=tuple(votes),
         option=row["option_label"],
-        decided_by=row["decided_by"],
-        decided_via=row["decided_via"],
-        decided_at=row["decided_at"],
         comment=row["comment_text"],
         edited_input=None if edited is None else json.loads(edited),
-        rule_id=row["rule_id"],
-        fence=row["fence"],
-        lease_until=row["lease_until"],
-        outcome=row["outcome"],
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.approval import read_option
+from amplifier_hooks.approvals.encoding import to_kept_json
 from amplifier_hooks.approvals.errors import BadRequest
-from amplifier_hooks.approvals.models import ApprovalRequest, Option, to_json
+from amplifier_hooks.approvals.models import ApprovalRequest, Option
 
 NAME = 400
 """Characters of a name."""
@@ -41,7 +42,7 @@ def read_seconds(field: str, value: Any, most: float) -> float:
 def write_json(field: str, value: Any, most: int) -> str:
     """The value as JSON text within a limit."""
     try:
-        text = to_json(value)
+        text = to_kept_json(value)
     except ValueError as error:
         raise BadRequest(f"The {field} cannot be kept as JSON: {error}") from error
     if len(text) > most:
@@ -84,8 +85,6 @@ def refuse_bad_request(request: ApprovalRequest) -> None:
         _refuse_long("note", note, PROMPT)
     read_seconds("timeout", request.timeout, LONGEST)
     _refuse_bad_options(request.options)
-    if request.default not in ("allow", "deny"):
-        raise BadRequest(f"The default is {request.default!r}; use 'allow' or 'deny'")
     _refuse_bad_requirement(request)
 
 
@@ -93,10 +92,8 @@ def _refuse_bad_options(options: tuple[Option, ...]) -> None:
     if not 1 <= len(options) <= OPTIONS:
         raise BadRequest(f"There are {len(options)} options; give 1 to {OPTIONS}")
     for option in options:
-        if not isinstance(option.label, str) or not 1 <= len(option.label) <= LABEL:
+        if not 1 <= len(option.label) <= LABEL:
             raise BadRequest(f"An option's label has 1 to {LABEL} characters, not {option.label!r}")
-        if type(option.id) is not int or type(option.allows) is not bool:
-            raise BadRequest(f"The option {option.label!r} needs a number and whether it allows")
     if len({option.id for option in options}) < len(options):
         raise BadRequest("Two options have the same number")
     for option in options:
@@ -114,16 +111,12 @@ def _refuse_other_meaning(option: Option) -> None:
 
 def _refuse_bad_requirement(request: ApprovalRequest) -> None:
     persons = request.requirement.persons
-    if type(persons) is not int or not 1 <= persons <= PERSONS:
+    if not 1 <= persons <= PERSONS:
         raise BadRequest(f"It can be 1 to {PERSONS} people who must allow it, not {persons!r}")
-    if type(request.requirement.requester_may_approve) is not bool:
-        raise BadRequest("requester_may_approve is true or false")
     read_name("scope", request.requirement.scope, may_be_empty=True)
 
 
-def _refuse_long(field: str, value: Any, most: int) -> None:
-    if not isinstance(value, str):
-        raise BadRequest(f"The {field} is text, not {type(value).__name__}")
+def _refuse_long(field: str, value: str, most: int) -> None:
     if len(value) > most:
         raise BadRequest(f"The {field} has {len(value)} characters; at most {most} are kept")
 

@@ -89,7 +89,9 @@ def _claim(
     for approval in ours:
         transaction.announce("approval", approval.id)
     lease_until = min(row["lease_until"] for row in claimed)
-    return Claim(fence, tuple(approval.id for approval in ours), lease_until)
+    return Claim(
+        fence=fence, approvals=tuple(approval.id for approval in ours), lease_until=lease_until
+    )
 
 
 def _refuse_obstacle(asked: Sequence[Approval], fence: int) -> None:
@@ -148,7 +150,11 @@ def _renew(transaction: Transaction, claim: Claim, lease: float) -> Claim:
     renewed = transaction.run(_RENEW, fence=claim.fence, lease=lease)
     if {row["id"] for row in renewed} != set(claim.approvals):
         raise _explain_loss(transaction, claim)
-    return Claim(claim.fence, claim.approvals, min(row["lease_until"] for row in renewed))
+    return Claim(
+        fence=claim.fence,
+        approvals=claim.approvals,
+        lease_until=min(row["lease_until"] for row in renewed),
+    )
 
 
 def _finish(transaction: Transaction, claim: Claim, outcome: Outcome) -> None:

@@ -6,11 +6,11 @@ One conditional statement makes the winner, and everybody else is told who it wa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from amplifier_core.approval import read_option
+from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed
 from amplifier_hooks.approvals.models import (
     AGENT,
@@ -22,7 +22,6 @@ from amplifier_hooks.approvals.models import (
     OfferedScope,
     Option,
     StandingWish,
-    to_json,
 )
 from amplifier_hooks.approvals.stores.approval_rows import (
     load_approval,
@@ -63,8 +62,6 @@ def read_choice(approval: Approval, choice: Choice) -> ReadChoice:
     """What the choice means; BadRequest if it was not offered."""
     read_name("key", choice.key)
     read_name("nonce", choice.nonce)
-    if not isinstance(choice.comment, str):
-        raise BadRequest(f"The comment is text, not {type(choice.comment).__name__}")
     option = _find_option(approval, choice)
     edited = _read_edited_input(approval, choice, option)
     scope = _read_standing(approval, choice, option, edited)
@@ -73,11 +70,9 @@ def read_choice(approval: Approval, choice: Choice) -> ReadChoice:
 
 
 def _find_option(approval: Approval, choice: Choice) -> Option:
-    # True is 1 in Python, and a person has chosen neither.
-    if type(choice.option) is int:
-        for option in approval.request.options:
-            if option.id == choice.option:
-                return option
+    for option in approval.request.options:
+        if option.id == choice.option:
+            return option
     offered = ", ".join(f"{one.id} ({one.label})" for one in approval.request.options)
     raise BadRequest(f"Option {_shorten(choice.option)} was not offered; choose from {offered}")
 
@@ -91,8 +86,6 @@ def _read_edited_input(approval: Approval, choice: Choice, option: Option) -> st
     edited, request = choice.edited_input, approval.request
     if edited is None:
         return None
-    if not isinstance(edited, Mapping):
-        raise BadRequest(f"An edited input is an object, not {type(edited).__name__}")
     text = write_json("edited input", edited, INPUT)
     if not option.allows:
         raise BadRequest(f"{option.label!r} refuses, so there is no input to edit")
@@ -117,7 +110,7 @@ def _read_standing(
         raise BadRequest("An answer with an edited input cannot be kept as a rule")
     read_seconds("lifetime of a rule", wish.seconds, LONGEST_RULE)
     uses = wish.uses
-    if uses is not None and (type(uses) is not int or not 1 <= uses <= MOST_USES):
+    if uses is not None and not 1 <= uses <= MOST_USES:
         raise BadRequest(f"A rule can be used 1 to {MOST_USES} times, not {_shorten(uses)}")
     offered = describe_scopes(approval)
     for scope in offered:
@@ -378,7 +371,7 @@ def decide(
     if read.scope is None:
         return approval
     rule_id = insert_rule(transaction, approval, read.standing, read.scope, decider.name)
-    return replace(approval, rule_id=rule_id)
+    return approval.model_copy(update={"rule_id": rule_id})
 
 
 def _record_decision(

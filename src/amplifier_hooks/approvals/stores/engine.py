@@ -11,7 +11,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from amplifier_hooks.approvals.models import Value
+
 T = TypeVar("T")
+V = TypeVar("V", bound=Value)
 Row = Mapping[str, Any]
 ANY = "*"
 
@@ -26,6 +29,11 @@ class Change:
 
     topic: str
     subject: str
+
+
+def read_row(kind: type[V], row: Row, **others: Any) -> V:
+    """A value from the columns of its names; `others` are the fields that are kept otherwise."""
+    return kind.model_validate({**row, **others})
 
 
 class Transaction(Protocol):

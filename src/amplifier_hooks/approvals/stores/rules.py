@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import fields
 
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.models import (
@@ -20,7 +19,7 @@ from amplifier_hooks.approvals.stores.checks import (
     read_name,
     refuse_bad_request,
 )
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
 from amplifier_hooks.approvals.stores.scopes import covers, name_question
 
 _HOLDS = "revoked_at IS NULL AND expires > unix_now() AND (uses_left IS NULL OR uses_left > 0)"
@@ -53,7 +52,6 @@ UPDATE rules SET revoked_by = :revoked_by, revoked_at = unix_now()
 WHERE id = :id AND revoked_at IS NULL
 RETURNING *
 """
-_FIELDS = tuple(field.name for field in fields(StandingRule))
 Found = list[StandingRule]  # within the class, `list` is a method
 
 
@@ -168,4 +166,4 @@ def _load(transaction: Transaction, rule_id: str) -> StandingRule:
 
 
 def _read(row: Row) -> StandingRule:
-    return StandingRule(**{name: row[name] for name in _FIELDS})
+    return read_row(StandingRule, row)

@@ -9,16 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
+from amplifier_hooks.approvals.encoding import TooDeep, to_kept_json
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.models import (
-    SessionEntry,
-    SessionRecord,
-    SessionStatus,
-    TooDeep,
-    to_json,
-)
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.approvals.stores.checks import (
     NAME,
     PATH,
@@ -29,7 +24,7 @@ from amplifier_hooks.approvals.stores.checks import (
     read_position,
     read_seconds,
 )
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
 from amplifier_hooks.approvals.stores.statistics import add_figures, list_figures
 
 KEPT = 20_000
@@ -79,29 +74,29 @@ class Records:
 
 
 def _encode(record: SessionRecord) -> dict[str, Any]:
-    if type(record.number) is not int or not 1 <= record.number <= LAST:
+    if not 1 <= record.number <= LAST:
         raise BadRequest(f"A record's number is 1 or more, not {record.number!r}")
-    if not isinstance(record.time, int | float) or not math.isfinite(record.time):
+    if not math.isfinite(record.time):
         raise BadRequest(f"A record's time is in seconds since 1970, not {record.time!r}")
     return {
         "number": record.number,
-        "recorded_at": float(record.time),
+        "recorded_at": record.time,
         "type": clean_text(record.type, LONGEST_NAME),
         "event": clean_text(record.event, LONGEST_NAME),
         "hook": clean_text(record.hook, LONGEST_NAME),
-        "turn": int(record.turn),
+        "turn": record.turn,
         "body": _encode_body(record.body),
     }
 
 
 def _encode_body(body: Mapping[str, Any]) -> str:
     try:
-        text = to_json(body)
+        text = to_kept_json(body)
     except TooDeep as error:
-        return to_json({"left_out": str(error)})
+        return to_kept_json({"left_out": str(error)})
     except ValueError as error:
         raise BadRequest(f"A record's body cannot be kept as JSON: {error}") from error
-    return text if len(text) <= BODY else to_json({"left_out": f"{len(text)} bytes"})
+    return text if len(text) <= BODY else to_kept_json({"left_out": f"{len(text)} bytes"})
 
 
 def _add(
@@ -134,15 +129,7 @@ def _find_last(transaction: Transaction, session_id: str) -> int:
 
 
 def _read_record(row: Row) -> SessionRecord:
-    return SessionRecord(
-        number=row["number"],
-        time=row["recorded_at"],
-        type=row["type"],
-        event=row["event"],
-        hook=row["hook"],
-        turn=row["turn"],
-        body=json.loads(row["body"]),
-    )
+    return read_row(SessionRecord, row, time=row["recorded_at"], body=json.loads(row["body"]))
 
 
 TEXT = 64 * 1024
@@ -251,24 +238,20 @@ def encode_transcript(messages: Sequence[Mapping[str, Any]]) -> str:
             break
         kept.append(text)
     if len(kept) < len(messages):
-        kept.append(to_json({"left_out": len(messages) - len(kept)}))
+        kept.append(to_kept_json({"left_out": len(messages) - len(kept)}))
     return f"[{','.join(reversed(kept))}]"
 
 
 def _encode_message(message: Mapping[str, Any]) -> str:
     try:
-        return to_json(message)
+        return to_kept_json(message)
     except TooDeep as error:
-        return to_json({"role": str(message.get("role"))[:20], "left_out": str(error)})
+        return to_kept_json({"role": str(message.get("role"))[:20], "left_out": str(error)})
     except ValueError as error:
         raise BadRequest(f"A message cannot be kept as JSON: {error}") from error
 
 
 def _read_entry(entry: SessionEntry) -> dict[str, Any]:
-    if entry.status not in get_args(SessionStatus):
-        raise BadRequest(
-            f"There is no status {entry.status!r}; use {', '.join(get_args(SessionStatus))}"
-        )
     names = {"machine": NAME, "bundle": PATH, "working_dir": PATH, "parent_id": NAME}
     return {
         "id": read_name("id", entry.id),
@@ -279,8 +262,8 @@ def _read_entry(entry: SessionEntry) -> dict[str, Any]:
         "user_name": read_name("user", entry.user, may_be_empty=True),
         "name": clean_text(entry.name, TEXT),
         "status": entry.status,
-        "created": float(entry.created),
-        "turns": int(entry.turns),
+        "created": entry.created,
+        "turns": entry.turns,
         "reply": clean_text(entry.reply, TEXT),
         "error": clean_text(entry.error, TEXT),
         "hosted": int(entry.hosted),
@@ -348,19 +331,4 @@ def _remove(transaction: Transaction, age: float) -> int:
 
 
 def _read(row: Row) -> SessionEntry:
-    return SessionEntry(
-        id=row["id"],
-        machine=row["machine"],
-        user=row["user_name"],
-        name=row["name"],
-        bundle=row["bundle"],
-        working_dir=row["working_dir"],
-        status=row["status"],
-        created=row["created"],
-        updated=row["updated"],
-        turns=row["turns"],
-        reply=row["reply"],
-        error=row["error"],
-        parent_id=row["parent_id"],
-        hosted=bool(row["hosted"]),
-    )
+    return read_row(SessionEntry, row, user=row["user_name"], hosted=bool(row["hosted"]))

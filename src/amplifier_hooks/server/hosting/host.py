@@ -75,7 +75,12 @@ class SessionHost:
         """Start a session for a person, and its first turn if there is a prompt; its id."""
         info = SessionInfo(str(uuid.uuid4()), name=name, working_dir=self._folder)
         entry = SessionEntry(
-            info.id, platform.node(), by, name, working_dir=info.working_dir, hosted=True
+            id=info.id,
+            machine=platform.node(),
+            user=by,
+            name=name,
+            working_dir=info.working_dir,
+            hosted=True,
         )
         hosted = await self._open(info, entry)
         try:

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from amplifier_hooks.approvals.errors import NotAllowed, StoreError, TooMany
 from amplifier_hooks.http_guard import Refusal
-from amplifier_hooks.server.bodies import Body, Comment, DecisionBody, Id, Name, StandingBody
+from amplifier_hooks.server.bodies import Body, DecisionBody, Id, Name
 from amplifier_hooks.server.callers import Caller, identify_again
 from amplifier_hooks.server.encoding import describe_error
 from amplifier_hooks.server.guard import check_json
@@ -50,28 +50,11 @@ class Watch(Body):
     after: Annotated[int, Field(ge=0, le=2**53)] = 0
 
 
-class Decide(Body):
+class Decide(DecisionBody):
     """A decision, as `POST /approvals/ID/decision` takes it."""
 
     type: Literal["decide"]
     id: Id
-    option: Annotated[int, Field(ge=0, le=1000)]
-    nonce: Id
-    key: Id
-    comment: Comment = ""
-    edited_input: dict[str, Any] | None = None
-    standing: StandingBody | None = None
-
-    def to_body(self) -> DecisionBody:
-        """Without what only the socket needs."""
-        return DecisionBody(
-            option=self.option,
-            nonce=self.nonce,
-            key=self.key,
-            comment=self.comment,
-            edited_input=self.edited_input,
-            standing=self.standing,
-        )
 
 
 class Pong(Body):
@@ -184,7 +167,7 @@ class LiveSocket:
             caller = await identify_again(self._store.access, self._caller)
             if caller is None:
                 raise NotAllowed("The credential is no longer valid.")
-            decided = await decide(self._store, caller, message.id, message.to_body())
+            decided = await decide(self._store, caller, message.id, message)
         except StoreError as error:
             return say(type="refused", key=message.key, **describe_error(error)[1])
         return say(type="decided", key=message.key, approval=decided)

@@ -9,9 +9,15 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from amplifier_hooks.approvals.errors import NotAllowed, NotFound
-from amplifier_hooks.approvals.models import Approval, Claim
+from amplifier_hooks.approvals.models import (
+    Approval,
+    Claim,
+    ClaimAnswer,
+    DescribedApproval,
+    RuleAnswer,
+)
 from amplifier_hooks.approvals.stores.approval_rows import list_requesters
-from amplifier_hooks.server.answers import ClaimAnswer, DescribedApproval, Done, RuleAnswer
+from amplifier_hooks.server.answers import Done
 from amplifier_hooks.server.bodies import (
     ApprovalRequestBody,
     ClaimBody,
@@ -68,8 +74,8 @@ Fence = Annotated[int, Path(ge=0, le=2**53)]
 async def request_approval(body: ApprovalRequestBody, caller: Agent, services: Shared) -> Response:
     """Put a question; the same key again finds the approval that is there."""
     await refuse_foreign_session(services, caller, body.session_id)
-    request = body.to_request(caller.name)
-    return answer(hide_nonce(await services.store.approvals.request(request)), 201)
+    approval = await services.store.approvals.request(body.asked_by(caller.name))
+    return answer(hide_nonce(approval), 201)
 
 
 @router.get("/approvals/{id}", responses={200: {"model": DescribedApproval}})
@@ -106,7 +112,7 @@ async def claim_call(body: ClaimBody, caller: Agent, services: Shared) -> Respon
 async def renew_claim(body: RenewalBody, caller: Agent, services: Shared, fence: Fence) -> Response:
     """Keep a claim while the call runs."""
     await asyncio.gather(*(get_own_approval(services, caller, one) for one in body.approvals))
-    claim = Claim(fence, tuple(body.approvals), 0.0)
+    claim = Claim(fence=fence, approvals=tuple(body.approvals), lease_until=0.0)
     return answer({"claim": await services.store.claims.renew(claim, body.lease)})
 
 
@@ -114,7 +120,9 @@ async def renew_claim(body: RenewalBody, caller: Agent, services: Shared, fence:
 async def finish_claim(body: ResultBody, caller: Agent, services: Shared, fence: Fence) -> Response:
     """Say how the call ended."""
     await asyncio.gather(*(get_own_approval(services, caller, one) for one in body.approvals))
-    await services.store.claims.finish(Claim(fence, tuple(body.approvals), 0.0), body.outcome)
+    await services.store.claims.finish(
+        Claim(fence=fence, approvals=tuple(body.approvals), lease_until=0.0), body.outcome
+    )
     return answer({"status": "done"})
 
 
@@ -122,7 +130,7 @@ async def finish_claim(body: ResultBody, caller: Agent, services: Shared, fence:
 async def match_rule(body: ApprovalRequestBody, caller: Agent, services: Shared) -> Response:
     """The standing rule that allows this; its use is counted."""
     await refuse_foreign_session(services, caller, body.session_id)
-    rule = await services.store.rules.find_rule(body.to_request(caller.name))
+    rule = await services.store.rules.find_rule(body.asked_by(caller.name))
     return answer({"rule": rule})
 
 
@@ -131,7 +139,7 @@ async def save_session(body: SessionBody, caller: Agent, services: Shared) -> Re
     """Put a session into the index, or renew it there."""
     for session in filter(None, (body.id, body.parent_id)):
         await refuse_foreign_session(services, caller, session)
-    await services.store.sessions.save(body.to_entry(caller.name), body.transcript)
+    await services.store.sessions.save(body.reported_by(caller.name), body.transcript)
     return answer({"status": "done"})
 
 
@@ -139,5 +147,5 @@ async def save_session(body: SessionBody, caller: Agent, services: Shared) -> Re
 async def publish_records(body: RecordsBody, caller: Agent, services: Shared, id: Id) -> Response:
     """Add records of the session's trail; known numbers are passed over."""
     await refuse_foreign_session(services, caller, id)
-    await services.store.records.publish(id, body.to_records())
+    await services.store.records.publish(id, body.records)
     return answer({"status": "done"})

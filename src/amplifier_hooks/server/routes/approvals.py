@@ -10,14 +10,16 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from amplifier_hooks.approvals.errors import BadRequest, StoreError, TooMany
-from amplifier_hooks.approvals.models import Approval, ApprovalFilter, StandingRule, Status
-from amplifier_hooks.server.answers import (
+from amplifier_hooks.approvals.models import (
+    Approval,
+    ApprovalFilter,
     ApprovalPage,
-    ConflictAnswer,
     DescribedApproval,
-    RefusalResults,
     RuleList,
+    StandingRule,
+    Status,
 )
+from amplifier_hooks.server.answers import ConflictAnswer, RefusalResults
 from amplifier_hooks.server.bodies import DecisionBody, Id, Name, RefusalsBody, RefusedApproval
 from amplifier_hooks.server.callers import Caller, identify_again
 from amplifier_hooks.server.encoding import answer, describe_error

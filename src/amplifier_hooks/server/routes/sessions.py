@@ -31,7 +31,7 @@ from amplifier_hooks.server.answers import (
     Transcript,
 )
 from amplifier_hooks.server.bodies import Id, Name
-from amplifier_hooks.server.encoding import answer, to_plain
+from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.live.feed import MAX_WAIT, wait_while
 from amplifier_hooks.server.services import Reader, Services, Shared
 from amplifier_hooks.text.short_ids import shorten_id
@@ -212,7 +212,7 @@ async def wait_for(services: Services, id: str, seconds: float, status: str | No
 
 async def describe_session(services: Services, entry: SessionEntry) -> dict[str, Any]:
     """A session for clients; while it waits, with the approvals that it waits for."""
-    described: dict[str, Any] = to_plain(entry)
+    described = dict(entry)
     if entry.status == "waiting":
         described["approval_required"] = await _find_required(services, entry.id)
     return described

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from amplifier_hooks.approvals import errors
+from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.http_connection import read_failure
-from amplifier_hooks.approvals.models import Approval, to_plain
+from amplifier_hooks.approvals.models import Approval
 from tests.hooks.server.world import make_request
 
 
@@ -37,8 +40,17 @@ def test_the_errors_are_the_stores_own(status: int, kind: type[Exception]):
 
 def test_a_conflict_brings_the_approval():
     """How it stands."""
-    approval = Approval("id", "", "denied", make_request(), 1.0, 2.0, 1.0, 0.0)
-    body = {"error": {"message": "late"}, "approval": to_plain(approval)}
+    approval = Approval(
+        id="id",
+        nonce="",
+        status="denied",
+        request=make_request(),
+        created=1.0,
+        deadline=2.0,
+        updated=1.0,
+        seconds_left=0.0,
+    )
+    body = {"error": {"message": "late"}, "approval": json.loads(to_json(approval))}
     failure = read_failure("host", 409, body)
     assert isinstance(failure, errors.Conflict)
     assert failure.approval == approval

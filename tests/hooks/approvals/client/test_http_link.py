@@ -10,7 +10,7 @@ import pytest
 from amplifier_hooks.approvals.client import HttpLink
 from amplifier_hooks.approvals.errors import Conflict, NotAllowed, NotFound, StoreUnavailable
 from amplifier_hooks.approvals.link import AgentLink
-from amplifier_hooks.approvals.models import Choice, Decider, SessionEntry, SessionRecord, to_plain
+from amplifier_hooks.approvals.models import Choice, Decider, SessionEntry, SessionRecord
 from tests.hooks.approvals.client.scripted_server import run_scripted, write_answer
 from tests.hooks.server.world import World, make_request
 
@@ -29,7 +29,7 @@ async def test_a_call_is_asked_about_allowed_claimed_and_finished(served: World)
     assert (await link.wait(asked.id, 0.01)).status == "pending"
     waiting = asyncio.create_task(link.wait(asked.id, 60))
     held = await served.store.approvals.get(asked.id)
-    choice = Choice(1, held.nonce, "k", comment="go")
+    choice = Choice(option=1, nonce=held.nonce, key="k", comment="go")
     await served.store.approvals.decide(asked.id, choice, ANN)
     decided = await waiting
     assert (decided.status, decided.decided_by, decided.comment) == ("approved", "ann", "go")
@@ -49,8 +49,10 @@ async def test_a_call_is_asked_about_allowed_claimed_and_finished(served: World)
 async def test_rules_sessions_records_and_withdrawals_pass(served: World):
     """Everything an agent needs of a store."""
     link = await connect(served)
-    await link.save_session(SessionEntry("session-1", turns=2), [{"role": "user"}])
-    await link.publish("session-1", [SessionRecord(1, 1.0, "dispatch", body={"a": 1})])
+    await link.save_session(SessionEntry(id="session-1", turns=2), [{"role": "user"}])
+    await link.publish(
+        "session-1", [SessionRecord(number=1, time=1.0, type="dispatch", body={"a": 1})]
+    )
     assert await link.find_rule(make_request()) is None
     asked = await link.request(make_request())
     ended = await link.withdraw(asked.id, by="kim", option="Deny", reason="terminal")
@@ -65,8 +67,11 @@ async def test_what_is_too_large_for_one_request_arrives_all_the_same(served: Wo
     """A long conversation is cut at its beginning; many records come in portions."""
     link = await connect(served)
     messages = [{"role": "user", "content": f"{number} {'x' * 100_000}"} for number in range(40)]
-    await link.save_session(SessionEntry("session-1"), messages)
-    records = [SessionRecord(n, 1.0, "dispatch", body={"a": "x" * 200_000}) for n in range(1, 16)]
+    await link.save_session(SessionEntry(id="session-1"), messages)
+    records = [
+        SessionRecord(number=n, time=1.0, type="dispatch", body={"a": "x" * 200_000})
+        for n in range(1, 16)
+    ]
     await link.publish("session-1", records)
     kept = await served.store.sessions.transcript("session-1")
     assert kept[0]["left_out"] + len(kept) - 1 == 40
@@ -100,8 +105,17 @@ async def test_a_server_that_comes_back_gets_the_question_again():
     """Retries until the deadline; the key makes it harmless."""
     from amplifier_hooks.approvals.models import Approval
 
-    approval = Approval("id", "", "pending", make_request(), 1.0, 2.0, 1.0, 1.0)
-    good = write_answer(201, json.dumps(to_plain(approval)))
+    approval = Approval(
+        id="id",
+        nonce="",
+        status="pending",
+        request=make_request(),
+        created=1.0,
+        deadline=2.0,
+        updated=1.0,
+        seconds_left=1.0,
+    )
+    good = write_answer(201, json.dumps(approval.model_dump(mode="json")))
     async with run_scripted(write_answer(503), b"", good) as server:
         link = HttpLink(server.address, "amp_t")
         assert await link.request(make_request()) == approval
@@ -118,7 +132,7 @@ async def test_a_server_that_stays_away_is_unavailable_with_a_sentence():
         link.request(make_request(timeout=0.1)),
         link.wait("id", 0.1),
         link.claim("s", "c", "d", 1.0),
-        link.publish("s", [SessionRecord(1, 1.0, "dispatch")]),
+        link.publish("s", [SessionRecord(number=1, time=1.0, type="dispatch")]),
     ):
         with pytest.raises(StoreUnavailable, match="does not answer"):
             await attempt

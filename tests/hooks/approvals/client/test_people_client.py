@@ -20,19 +20,20 @@ async def test_a_person_looks_decides_and_is_told_who_was_first(served: World):
     """From any shell, as on the page."""
     asked, other = await served.ask(), await served.ask(machine="m2")
     client = await connect(served)
-    assert (await client.get_me())["name"] == "ann"
     found, following = await client.list(ApprovalFilter(limit=1))
     rest, _ = await client.list(ApprovalFilter(limit=1, after=following, newest_first=False))
     assert [one.id for one in found + rest] == [asked.id, other.id]
     (only,), _ = await client.list(ApprovalFilter(status=("pending",), machine="m2"))
     assert (only.id, (await client.get(other.id)).nonce) == (other.id, other.nonce)
     waiting = asyncio.create_task(client.wait(asked.id, 60))
-    standing = StandingWish("exact", 60.0)
-    decided = await client.decide(asked.id, Choice(1, asked.nonce, "k", standing=standing))
+    standing = StandingWish(scope="exact", seconds=60.0)
+    decided = await client.decide(
+        asked.id, Choice(option=1, nonce=asked.nonce, key="k", standing=standing)
+    )
     assert (decided.decided_by, decided.decided_via) == ("ann", "api")
     assert (await waiting).status == "approved"
     with pytest.raises(Conflict) as late:
-        await client.decide(asked.id, Choice(0, asked.nonce, "other"))
+        await client.decide(asked.id, Choice(option=0, nonce=asked.nonce, key="other"))
     assert late.value.approval.decided_by == "ann"
     (rule,) = await client.list_rules()
     assert (await client.revoke_rule(rule.id)).revoked_by == "ann"
@@ -46,7 +47,7 @@ async def test_a_viewer_is_refused(served: World):
     asked = await served.ask()
     client = await connect(served, "read")
     with pytest.raises(NotAllowed):
-        await client.decide(asked.id, Choice(1, asked.nonce, "k"))
+        await client.decide(asked.id, Choice(option=1, nonce=asked.nonce, key="k"))
     await client.close()
 
 

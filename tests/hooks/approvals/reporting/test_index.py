@@ -31,7 +31,7 @@ class Followed:
         self.store = store
         self.messages: list[dict[str, Any]] = []
         self.host = SessionCoordinator(session_id="s")
-        entry = SessionEntry("s", machine="laptop", user="me", created=1.0)
+        entry = SessionEntry(id="s", machine="laptop", user="me", created=1.0)
         self.index = SessionIndex([link or store.as_link()], entry, self._read)
         self.index.attach(self.host)
 

@@ -19,7 +19,7 @@ async def test_an_agent_asks_runs_and_reports_through_it(store: Store) -> None:
     request = make_request()
     approval = await link.request(request)
     waiting = asyncio.create_task(link.wait(approval.id, 600))
-    await decide(store, approval, standing=StandingWish("exact"))
+    await decide(store, approval, standing=StandingWish(scope="exact"))
     assert (await waiting).status == "approved"
     claim = await link.claim(**read_call(approval), lease=30.0)
     assert claim is not None
@@ -28,8 +28,8 @@ async def test_an_agent_asks_runs_and_reports_through_it(store: Store) -> None:
     rule = await link.find_rule(make_request())
     assert rule is not None
     assert rule.uses == 1
-    await link.save_session(SessionEntry("s"), [{"role": "user"}])
-    await link.publish("s", [SessionRecord(1, 1.0, "user_message")])
+    await link.save_session(SessionEntry(id="s"), [{"role": "user"}])
+    await link.publish("s", [SessionRecord(number=1, time=1.0, type="user_message")])
     assert (await store.sessions.get("s")).status == "running"
     assert len(await store.records.read("s")) == 1
     other = await ask(store)

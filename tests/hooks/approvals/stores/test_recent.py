@@ -16,7 +16,7 @@ async def test_what_changed_at_that_time_or_later_is_listed_the_oldest_first(tmp
         early = await store.approvals.request(make_request(key="a"))
         now[0] = 1010.0
         late = await store.approvals.request(make_request(key="b"))
-        await store.sessions.save(SessionEntry("s"))
+        await store.sessions.save(SessionEntry(id="s"))
         everything = await list_recent(store.engine, 0.0)
         last = await list_recent(store.engine, 1010.0)
     assert [id for id, _ in everything.approvals] == [early.id, late.id]

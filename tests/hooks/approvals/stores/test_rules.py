@@ -14,7 +14,11 @@ from tests.support.stores import ManualClock, ask, decide, make_request, require
 
 async def grant(store: Store, by: Decider, **facts: object) -> str:
     approval = await ask(store, **facts)
-    return (await decide(store, approval, by=by, standing=StandingWish("exact", 60.0, 5))).rule_id
+    return (
+        await decide(
+            store, approval, by=by, standing=StandingWish(scope="exact", seconds=60.0, uses=5)
+        )
+    ).rule_id
 
 
 async def test_a_rule_that_met_a_requirement_meets_the_same_one_again(store: Store) -> None:

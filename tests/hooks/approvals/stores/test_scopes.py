@@ -13,7 +13,16 @@ from tests.support.stores import make_request, require
 
 
 def offer(**changes: Any) -> dict[str, str]:
-    approval = Approval("id", "n", "pending", make_request(**changes), 0.0, 60.0, 0.0, 60.0)
+    approval = Approval(
+        id="id",
+        nonce="n",
+        status="pending",
+        request=make_request(**changes),
+        created=0.0,
+        deadline=60.0,
+        updated=0.0,
+        seconds_left=60.0,
+    )
     return {scope.id: scope.words for scope in describe_scopes(approval)}
 
 
@@ -60,7 +69,7 @@ def test_an_edit_can_be_granted_exactly_for_its_folder_or_for_the_project() -> N
         ({"tool_input": {"file_path": "../../x"}}, ["exact", "below:/home"]),
         ({"default": "allow"}, []),
         ({"requirement": require(persons=2)}, []),
-        ({"options": (Option(0, "No", False),)}, []),
+        ({"options": (Option(id=0, label="No", allows=False),)}, []),
     ],
 )
 def test_only_what_a_rule_can_hold_to_is_offered(changes: dict[str, Any], ids: list[str]) -> None:

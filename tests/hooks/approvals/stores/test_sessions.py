@@ -34,16 +34,16 @@ async def test_a_lost_session_that_reports_again_is_found_again(
     store: Store, clock: ManualClock
 ) -> None:
     """Its process was only slow."""
-    await store.sessions.save(SessionEntry("s", status="waiting"))
+    await store.sessions.save(SessionEntry(id="s", status="waiting"))
     clock.advance(31)
     assert [one.status for one in await store.sessions.mark_lost(30.0)] == ["lost"]
-    await store.sessions.save(SessionEntry("s", status="running"))
+    await store.sessions.save(SessionEntry(id="s", status="running"))
     assert (await store.sessions.get("s")).status == "running"
     assert await store.sessions.mark_lost(30.0) == []
 
 
 async def test_a_time_that_came_with_the_entry_is_kept_once(store: Store) -> None:
     """The first one says when the session began."""
-    await store.sessions.save(SessionEntry("s", created=5.0))
-    await store.sessions.save(SessionEntry("s", created=9.0))
+    await store.sessions.save(SessionEntry(id="s", created=5.0))
+    await store.sessions.save(SessionEntry(id="s", created=9.0))
     assert (await store.sessions.get("s")).created == 5.0

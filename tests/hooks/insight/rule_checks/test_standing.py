@@ -16,7 +16,9 @@ async def test_rules_of_the_folder_come_with_their_call(tmp_path: Path) -> None:
         for key, folder in (("a", str(tmp_path)), ("b", "/elsewhere")):
             given = {"tool_name": "Bash", "tool_input": {"command": "make"}, "working_dir": folder}
             approval = await ask(store, key=key, **given)
-            await decide(store, approval, by=ANN, standing=StandingWish("exact", 3600.0))
+            await decide(
+                store, approval, by=ANN, standing=StandingWish(scope="exact", seconds=3600.0)
+            )
         (grant,) = await read_grants(store, tmp_path)
     assert (grant.author, grant.tool, grant.input) == (ANN.name, "Bash", {"command": "make"})
     assert grant.uses == 0

@@ -170,7 +170,7 @@ def test_a_decision_is_shown_with_who_made_it_and_their_words() -> None:
         decided_at=1_800_000_030.0,
         comment=f"fine, but not {SECRET}",
         edited_input={"command": "send nothing"},
-        votes=(Vote("bob", "web", 1_800_000_030.0, "Allow once"),),
+        votes=(Vote(by="bob", via="web", at=1_800_000_030.0, option="Allow once"),),
     )
     shown = show_approval(decided, PRESENTER, BRIEF)
     assert shown.decision is not None

@@ -86,7 +86,9 @@ class World:
     async def refuse(self, approval: Approval, comment: str) -> None:
         """A person says no."""
         async with await open_store(self.store) as store:
-            choice = Choice(DENY, approval.nonce, f"key of {approval.id}", comment)
+            choice = Choice(
+                option=DENY, nonce=approval.nonce, key=f"key of {approval.id}", comment=comment
+            )
             await store.approvals.decide(approval.id, choice, BOB)
 
     async def write_trail(

@@ -62,7 +62,7 @@ async def test_what_another_process_wrote_is_told_as_well(world: World, tmp_path
 
 async def test_records_go_to_those_who_watch_each_from_its_own_place(world: World):
     """Nobody gets a record twice, or one of another session."""
-    records = [SessionRecord(number, 1.0, "dispatch") for number in range(1, 1201)]
+    records = [SessionRecord(number=number, time=1.0, type="dispatch") for number in range(1, 1201)]
     await world.store.records.publish("s", records[:700])
     await world.store.records.publish("s", records[700:])
     hub = world.services.hub
@@ -117,7 +117,7 @@ async def test_a_store_that_fails_is_asked_again(world: World, monkeypatch):
 
     monkeypatch.setattr(world.store.sessions, "get", failing)
     with world.services.hub.subscribe(yes) as subscriber:
-        await world.store.sessions.save(SessionEntry("s", user="bot"))
+        await world.store.sessions.save(SessionEntry(id="s", user="bot"))
         assert (await hear(subscriber, "session"))["session"]["id"] == "s"
 
 

@@ -30,8 +30,7 @@ def test_the_messages_of_the_page_are_understood():
     standing = {"scope": "exact", "seconds": 60, "uses": 3}
     message = parse_message(json.dumps({**DECIDE, "standing": standing, "edited_input": {"a": 1}}))
     assert isinstance(message, Decide)
-    choice = message.to_body().to_choice()
-    assert (choice.option, choice.standing.uses, choice.edited_input) == (1, 3, {"a": 1})
+    assert (message.option, message.standing.uses, message.edited_input) == (1, 3, {"a": 1})
 
 
 @pytest.mark.parametrize(

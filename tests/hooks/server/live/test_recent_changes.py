@@ -13,7 +13,7 @@ async def test_what_changed_since_the_last_look_is_found_once(world: World):
     await world.ask()
     assert await recent.read() == []
     asked = await world.ask()
-    await world.store.sessions.save(SessionEntry("s", user="bot"))
+    await world.store.sessions.save(SessionEntry(id="s", user="bot"))
     found = {(topic, value.id) for topic, value in await recent.read()}
     assert {("approval", asked.id), ("session", "s")} <= found
     assert await recent.read() == []

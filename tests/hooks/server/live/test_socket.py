@@ -109,9 +109,9 @@ async def test_revoking_a_token_closes_its_sockets_and_no_others(served: World):
 
 async def test_records_of_the_watched_session_come_from_where_the_client_was(served: World):
     """The client sends the last number it has seen, and gets what it missed."""
-    await served.store.sessions.save(SessionEntry("s1", user="bot"))
-    await served.store.sessions.save(SessionEntry("s2", user="bot"))
-    records = [SessionRecord(number, 1.0, "dispatch") for number in range(1, 6)]
+    await served.store.sessions.save(SessionEntry(id="s1", user="bot"))
+    await served.store.sessions.save(SessionEntry(id="s2", user="bot"))
+    records = [SessionRecord(number=number, time=1.0, type="dispatch") for number in range(1, 6)]
     await served.store.records.publish("s1", records[:3])
     async with join_live(served, session="s1", after=1) as client:
         missed = await client.hear("records")
@@ -129,7 +129,7 @@ async def test_a_session_that_changes_is_told_to_everybody(served: World):
     """Sessions of all machines are seen in one place."""
     async with join_live(served) as client:
         await client.hear("pending")
-        await served.store.sessions.save(SessionEntry("s1", user="bot", status="waiting"))
+        await served.store.sessions.save(SessionEntry(id="s1", user="bot", status="waiting"))
         assert (await client.hear("session"))["session"]["status"] == "waiting"
 
 

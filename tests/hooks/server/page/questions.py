@@ -9,9 +9,9 @@ from amplifier_hooks.approvals.models import ApprovalRequest, Option
 
 DENY, ONCE, ALWAYS = 2, 0, 1
 OPTIONS = (
-    Option(ONCE, "Allow once", allows=True),
-    Option(ALWAYS, "Allow always", allows=True, remembered=True),
-    Option(DENY, "Deny", allows=False),
+    Option(id=ONCE, label="Allow once", allows=True),
+    Option(id=ALWAYS, label="Allow always", allows=True, remembered=True),
+    Option(id=DENY, label="Deny", allows=False),
 )
 COMMAND = "sed -i 's/checkout=off/checkout=on/' production/flags.env"
 DIFF = """--- production/flags.env

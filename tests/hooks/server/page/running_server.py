@@ -117,6 +117,6 @@ class RunningServer:
 
     def decide(self, approval: Approval, option: int, name: str = "bob") -> Approval:
         """Decide at the terminal of somebody else."""
-        choice = Choice(option, approval.nonce, f"{name}-{approval.id}-{option}")
+        choice = Choice(option=option, nonce=approval.nonce, key=f"{name}-{approval.id}-{option}")
         decider = Decider(name, "cli", frozenset({"read", "decide"}))
         return self.run(self.store.approvals.decide(approval.id, choice, decider))

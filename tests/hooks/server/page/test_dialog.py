@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -350,4 +349,6 @@ def test_who_may_only_read_is_not_asked(people: People, server: RunningServer) -
     page.locator(".card a.headline").click()
     expect(page.get_by_text("You may look, but not decide.")).to_be_visible()
     expect(page.locator("dialog[open]")).to_have_count(0)
-    assert replace(server.get(asked), seconds_left=0) == replace(asked, seconds_left=0)
+    assert server.get(asked).model_copy(update={"seconds_left": 0}) == asked.model_copy(
+        update={"seconds_left": 0}
+    )

@@ -42,10 +42,10 @@ def make_records(first: int, *actions: str) -> list[SessionRecord]:
     """Dispatches that ended in these actions."""
     return [
         SessionRecord(
-            number,
-            time.time(),
-            "dispatch",
-            "tool:pre",
+            number=number,
+            time=time.time(),
+            type="dispatch",
+            event="tool:pre",
             turn=1,
             body={
                 "action": action,
@@ -60,7 +60,14 @@ def make_records(first: int, *actions: str) -> list[SessionRecord]:
 def add_session(server: RunningServer, name: str) -> None:
     """A session with a transcript and some records."""
     entry = SessionEntry(
-        name, "build-3", "ann", f"Flags {name}", "shop", "/home/ann/shop", "running", turns=2
+        id=name,
+        machine="build-3",
+        user="ann",
+        name=f"Flags {name}",
+        bundle="shop",
+        working_dir="/home/ann/shop",
+        status="running",
+        turns=2,
     )
     server.run(server.store.sessions.save(entry, TRANSCRIPT))
     server.run(server.store.records.publish(name, make_records(1, "continue", "deny")))
@@ -117,7 +124,7 @@ def test_the_transcript_shows_each_call_once(
 ) -> None:
     """Whether it is a block of the content, stands beside it, or both."""
     message = {"role": "assistant", "content": content, "tool_calls": tool_calls}
-    entry = SessionEntry("calls-1", name="Calls", status="running")
+    entry = SessionEntry(id="calls-1", name="Calls", status="running")
     server.run(server.store.sessions.save(entry, [message]))
     page.goto("/sessions/calls-1")
     page.get_by_role("tab", name="Transcript").click()
@@ -131,7 +138,14 @@ def test_registrations_of_hooks_are_hidden_until_asked_for(
     """A session begins with dozens of them, before anything has happened."""
     add_session(server, "quiet-1")
     registered = [
-        SessionRecord(number, time.time(), kind, "tool:pre", GUARD, body={"priority": 0})
+        SessionRecord(
+            number=number,
+            time=time.time(),
+            type=kind,
+            event="tool:pre",
+            hook=GUARD,
+            body={"priority": 0},
+        )
         for number, kind in enumerate(["hook_registered"] * 30 + ["hook_unregistered"] * 30, 3)
     ]
     server.run(server.store.records.publish("quiet-1", registered))
@@ -176,7 +190,7 @@ def test_statistics_show_answers_times_and_overrulings(page: Page, server: Runni
         one.body["hooks"][0]["hook"] = hook  # type: ignore[index]
     records[0].body["hooks"][0]["shadowed"] = "ask_user"  # type: ignore[index]
     records[1].body["hooks"][0]["error"] = "OSError: no"  # type: ignore[index]
-    server.run(server.store.sessions.save(SessionEntry("figures-1")))
+    server.run(server.store.sessions.save(SessionEntry(id="figures-1")))
     server.run(server.store.records.publish("figures-1", records))
     for option in (ONCE, ONCE, DENY):
         server.decide(server.ask(make_question(hook=hook)), option)
@@ -197,7 +211,12 @@ def test_statistics_show_answers_times_and_overrulings(page: Page, server: Runni
 def test_standing_rules_are_listed_and_revoked(page: Page, server: RunningServer) -> None:
     """In the words that the person read; after a question that begins on "Cancel"."""
     asked = server.ask(make_question())
-    choice = Choice(ONCE, asked.nonce, "k", standing=StandingWish("exact", 3600.0, 7))
+    choice = Choice(
+        option=ONCE,
+        nonce=asked.nonce,
+        key="k",
+        standing=StandingWish(scope="exact", seconds=3600.0, uses=7),
+    )
     decider = Decider("bob", "cli", frozenset({"decide"}))
     server.run(server.store.approvals.decide(asked.id, choice, decider))
     page.get_by_role("link", name="Rules").click()

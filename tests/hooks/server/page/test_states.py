@@ -69,7 +69,7 @@ def test_a_view_says_that_it_loads_then_why_it_cannot_and_only_then_that_there_i
     """On a line that is slow, broken, and mended."""
     path, part, empty = VIEWS[name]
     if name in ("timeline", "transcript"):
-        server.run(server.store.sessions.save(SessionEntry("empty-1", status="ended")))
+        server.run(server.store.sessions.save(SessionEntry(id="empty-1", status="ended")))
     page = forgiving.log_in(scopes=SCOPES)
     line = Line(page, part)
     page.evaluate(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 
-from amplifier_hooks.approvals.models import to_plain
 from tests.hooks.server.world import World, allow, make_request
 
 
 async def test_an_agent_asks_waits_claims_and_finishes(world: World):
     """The whole way of a call over the API."""
-    body = to_plain(make_request(requester="somebody else"))
+    body = make_request(requester="somebody else").model_dump(mode="json")
     async with await world.agent() as agent, await world.person() as person:
         asked = await agent.post("/agent/approvals", json=body)
         again = await agent.post("/agent/approvals", json=body)
@@ -42,7 +40,7 @@ async def test_an_agent_asks_waits_claims_and_finishes(world: World):
 async def test_an_agent_never_sees_what_a_decision_must_name(world: World):
     """Not in an answer, and not in a conflict."""
     async with await world.agent() as agent:
-        body = to_plain(make_request())
+        body = make_request().model_dump(mode="json")
         asked = await agent.post("/agent/approvals", json=body)
         id = asked.json()["id"]
         held = (await world.store.approvals.get(id)).nonce
@@ -60,17 +58,17 @@ async def test_an_agent_never_sees_what_a_decision_must_name(world: World):
 async def test_keys_of_different_agents_never_meet(world: World):
     """The same key of another agent neither finds nor blocks anything."""
     mine = make_request()
-    theirs = replace(mine, session_id="session-2")
+    theirs = mine.model_copy(update={"session_id": "session-2"})
     async with await world.agent() as bot, await world.agent("other") as other:
-        one = await bot.post("/agent/approvals", json=to_plain(mine))
-        two = await other.post("/agent/approvals", json=to_plain(theirs))
+        one = await bot.post("/agent/approvals", json=mine.model_dump(mode="json"))
+        two = await other.post("/agent/approvals", json=theirs.model_dump(mode="json"))
     assert one.json()["id"] != two.json()["id"]
 
 
 async def test_an_agent_withdraws_what_was_answered_at_its_terminal(world: World):
     """The other question closes by itself and says who answered."""
     async with await world.agent() as agent:
-        asked = await agent.post("/agent/approvals", json=to_plain(make_request()))
+        asked = await agent.post("/agent/approvals", json=make_request().model_dump(mode="json"))
         path = f"/agent/approvals/{asked.json()['id']}/withdrawal"
         body = {"by": "kim", "option": "Allow once", "reason": "at the terminal"}
         ended = (await agent.post(path, json=body)).json()
@@ -95,7 +93,7 @@ async def test_a_standing_rule_answers_for_the_person(world: World):
     """And its use is counted."""
     asked = await world.ask()
     async with await world.agent() as agent, await world.person() as person:
-        body = to_plain(make_request(key="next"))
+        body = make_request(key="next").model_dump(mode="json")
         assert (await agent.post("/agent/rules/match", json=body)).json() == {"rule": None}
         decision = allow(asked, standing={"scope": "exact"})
         await person.post(f"/approvals/{asked.id}/decision", json=decision)
@@ -106,7 +104,7 @@ async def test_a_standing_rule_answers_for_the_person(world: World):
 async def test_people_do_not_ask(world: World):
     """Only agents create approvals; clients may only list and decide."""
     async with await world.person() as person:
-        answer = await person.post("/agent/approvals", json=to_plain(make_request()))
+        answer = await person.post("/agent/approvals", json=make_request().model_dump(mode="json"))
     assert answer.status_code == 403
 
 
@@ -126,7 +124,7 @@ def nest(levels: int) -> str:
 
 async def test_an_input_that_is_nested_too_deeply_hides_nothing_else(world: World):
     """One that was kept would fail every list that it is in, and so hide all that waits."""
-    question = to_plain(make_request())
+    question = make_request().model_dump(mode="json")
     async with await world.agent() as agent, await world.person() as person:
         agent.headers["Content-Type"] = "application/json"
         for levels in (150, 900, 20_000):

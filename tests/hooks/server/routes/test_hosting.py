@@ -33,6 +33,7 @@ async def wait_for(client: httpx2.AsyncClient, session: str, *wanted: str) -> di
         entry = answer.json()
         if entry["status"] in wanted:
             break
+        await asyncio.sleep(0.02)  # where it is not running, nothing is waited for
     assert entry["status"] in wanted, entry
     return entry
 

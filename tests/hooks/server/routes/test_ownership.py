@@ -35,7 +35,7 @@ async def test_a_session_is_of_who_reported_it_first(world: World):
     await world.ask()
     with pytest.raises(NotAllowed):
         await refuse_foreign_session(world.services, OTHER, "session-1")
-    await world.store.sessions.save(SessionEntry("s", user="other"))
+    await world.store.sessions.save(SessionEntry(id="s", user="other"))
     await refuse_foreign_session(world.services, OTHER, "s")
     with pytest.raises(NotAllowed):
         await refuse_foreign_session(world.services, BOT, "s")

@@ -14,7 +14,7 @@ from tests.hooks.server.world import World
 
 async def test_a_session_whose_trail_is_here_has_a_report(world: World, tmp_path: Path) -> None:
     """As a file to be saved, with the name of the session, in each format."""
-    await world.store.sessions.save(SessionEntry("s1", user="bot", name="fix <b>it</b>"))
+    await world.store.sessions.save(SessionEntry(id="s1", user="bot", name="fix <b>it</b>"))
     write_trail(tmp_path / "data" / "amplifier" / "audit", "s1")
     async with await world.person() as person:
         page = await person.get("/sessions/s1/report")
@@ -31,7 +31,7 @@ async def test_a_session_whose_trail_is_here_has_a_report(world: World, tmp_path
 
 async def test_only_readers_get_it(world: World, tmp_path: Path) -> None:
     """An agent's token is not enough, and without one there is nothing."""
-    await world.store.sessions.save(SessionEntry("s1", user="bot"))
+    await world.store.sessions.save(SessionEntry(id="s1", user="bot"))
     write_trail(tmp_path / "data" / "amplifier" / "audit", "s1")
     async with await world.agent() as agent:
         assert (await agent.get("/sessions/s1/report")).status_code == 403
@@ -43,7 +43,7 @@ async def test_what_cannot_be_reported_says_why(
     """A trail elsewhere, one that is too large, one that is none, and no session at all."""
     root = tmp_path / "data" / "amplifier" / "audit"
     for name in ("away", "large", "odd"):
-        await world.store.sessions.save(SessionEntry(name, user="bot"))
+        await world.store.sessions.save(SessionEntry(id=name, user="bot"))
     write_trail(root, "large", denials=50)
     (root / "odd").mkdir()
     monkeypatch.setattr(sessions, "MOST_BYTES", 1_000)

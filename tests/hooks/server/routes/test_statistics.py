@@ -14,7 +14,11 @@ from tests.hooks.server.world import World
 async def test_figures_and_overrulings_of_the_last_hours(world: World):
     """Answers over time, time per call, how often people overruled it."""
     hooks = [{"hook": "h1", "action": "deny", "ms": 2.0}, {"hook": "h2", "action": "continue"}]
-    records = [SessionRecord(1, time(), "dispatch", event="tool:pre", body={"hooks": hooks})]
+    records = [
+        SessionRecord(
+            number=1, time=time(), type="dispatch", event="tool:pre", body={"hooks": hooks}
+        )
+    ]
     await world.store.records.publish("s", records)
     asked = await world.ask(hook="h1")
     await world.store.approvals.withdraw(asked.id)
@@ -40,7 +44,9 @@ async def test_the_newest_hours_are_there_however_many_figures_there_are(
     now = time()
     for hour in range(40):
         body = {"hooks": [{"hook": "h1", "action": "deny", "ms": 2.0}]}
-        record = SessionRecord(hour + 1, now - hour * 3600, "dispatch", "tool:pre", body=body)
+        record = SessionRecord(
+            number=hour + 1, time=now - hour * 3600, type="dispatch", event="tool:pre", body=body
+        )
         await world.store.records.publish("s", [record])
     async with await world.person() as person:
         cut = (await person.get("/statistics", params={"hours": 100})).json()
@@ -55,7 +61,9 @@ async def test_the_newest_hours_are_there_however_many_figures_there_are(
 async def test_prometheus_gets_the_figures_of_all_time_with_a_token(world: World):
     """As plain text; nobody gets them without the right to read."""
     hooks = [{"hook": 'h"1', "action": "deny", "ms": 2.0}]
-    records = [SessionRecord(1, 5.0, "dispatch", event="tool:pre", body={"hooks": hooks})]
+    records = [
+        SessionRecord(number=1, time=5.0, type="dispatch", event="tool:pre", body={"hooks": hooks})
+    ]
     await world.store.records.publish("s", records)
     await world.ask(hook="h1")
     async with await world.person("prometheus", "read") as scraper:

@@ -11,7 +11,7 @@ from tests.hooks.server.world import World
 
 async def test_a_trail_that_is_here_is_verified(world: World, tmp_path: Path):
     """The trail with its verification state, and where that comes from."""
-    await world.store.sessions.save(SessionEntry("s1", user="bot"))
+    await world.store.sessions.save(SessionEntry(id="s1", user="bot"))
     folder = tmp_path / "data" / "amplifier" / "audit" / "s1"
     log = AuditLog(folder, name="s1")
     log.append("note", {"text": "one"})
@@ -30,7 +30,7 @@ async def test_a_trail_that_is_here_is_verified(world: World, tmp_path: Path):
 
 async def test_a_trail_elsewhere_is_what_the_witness_has_seen(world: World):
     """And if there is no witness, that is said."""
-    await world.store.sessions.save(SessionEntry("s2", user="bot"))
+    await world.store.sessions.save(SessionEntry(id="s2", user="bot"))
     async with await world.person() as person:
         found = (await person.get("/sessions/s2/trail")).json()
         assert (await person.get("/sessions/nothing/trail")).status_code == 404

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import TypeAdapter
-
-from amplifier_hooks.server.answers import (
-    ApprovalPage,
-    ConflictAnswer,
-    DescribedApproval,
-    RuleList,
-)
+from amplifier_hooks.approvals.models import ApprovalPage, DescribedApproval, RuleList
+from amplifier_hooks.server.answers import ConflictAnswer
 from tests.hooks.server.world import World, allow
 
 
@@ -24,7 +18,7 @@ async def test_answers_fit_their_description(world: World):
         late = await person.post(path, json=allow(asked, key="later"))
         rules = RuleList.model_validate_json((await person.get("/rules")).text)
     assert page.approvals[0].scopes[0].id == "exact"
-    described = TypeAdapter(DescribedApproval).validate_json(decided.text)
+    described = DescribedApproval.model_validate_json(decided.text)
     assert (described.status, described.scopes) == ("approved", ())
     assert ConflictAnswer.model_validate_json(late.text).approval.id == asked.id
     assert rules.rules[0].approval_id == asked.id

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from amplifier_hooks.approvals.models import StandingWish
+from amplifier_hooks.approvals.models import Choice, StandingWish
 from amplifier_hooks.server.bodies import (
     CodeBody,
     DecisionBody,
@@ -20,12 +20,13 @@ from amplifier_hooks.server.bodies import (
 DECISION: dict[str, Any] = {"option": 1, "nonce": "n", "key": "k"}
 
 
-def test_a_decision_becomes_a_choice():
+def test_a_decision_is_a_choice():
     """With nothing in it that says who decides."""
-    choice = DecisionBody(**DECISION, comment="c", standing=StandingBody(scope="exact")).to_choice()
+    choice = DecisionBody(**DECISION, comment="c", standing=StandingBody(scope="exact"))
+    assert isinstance(choice, Choice)
     assert (choice.option, choice.nonce, choice.key, choice.comment) == (1, "n", "k", "c")
-    assert choice.standing == StandingWish("exact")
-    assert DecisionBody(**DECISION).to_choice().standing is None
+    assert isinstance(choice.standing, StandingWish)
+    assert DecisionBody(**DECISION).standing is None
 
 
 @pytest.mark.parametrize(

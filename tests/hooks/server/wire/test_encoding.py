@@ -12,7 +12,16 @@ from tests.hooks.server.world import make_request
 
 
 def make(status: Status = "pending") -> Approval:
-    return Approval("id", "nonce", status, make_request(), 1.0, 2.0, 1.0, 1.0)
+    return Approval(
+        id="id",
+        nonce="nonce",
+        status=status,
+        request=make_request(),
+        created=1.0,
+        deadline=2.0,
+        updated=1.0,
+        seconds_left=1.0,
+    )
 
 
 def test_values_of_any_kind_become_objects_and_lists():
@@ -26,7 +35,7 @@ def test_values_of_any_kind_become_objects_and_lists():
 
 def test_an_approval_has_its_scopes_while_it_is_pending():
     """What a person is about to grant is shown in words before the click."""
-    assert describe_approval(make())["scopes"][0]["id"] == "exact"
+    assert describe_approval(make())["scopes"][0].id == "exact"
     assert "scopes" not in describe_approval(make("denied"))
     nested = json.loads(encode({"approvals": [make()]}))
     assert nested["approvals"][0]["request"]["options"][1]["label"] == "Allow once"

@@ -18,8 +18,10 @@ from tests.hooks.server.world import World
 async def test_answers_fit_their_description(world: World):
     """Clients are written by the description."""
     await world.ask()
-    await world.store.sessions.save(SessionEntry("session-1", user="bot", status="waiting"))
-    await world.store.records.publish("session-1", [SessionRecord(1, 1.0, "dispatch")])
+    await world.store.sessions.save(SessionEntry(id="session-1", user="bot", status="waiting"))
+    await world.store.records.publish(
+        "session-1", [SessionRecord(number=1, time=1.0, type="dispatch")]
+    )
     async with await world.person() as person:
         page = SessionPage.model_validate_json((await person.get("/sessions")).text)
         one = await person.get("/sessions/session-1")

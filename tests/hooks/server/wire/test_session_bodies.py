@@ -13,7 +13,7 @@ from amplifier_hooks.server.bodies import RecordsBody, SessionBody, WitnessBody
 def test_a_session_is_of_its_token_and_never_hosted():
     """What an agent says about that is passed over."""
     body = SessionBody(id="s", user="root", hosted=True, turns=3)
-    entry = body.to_entry("bot")
+    entry = body.reported_by("bot")
     assert (entry.user, entry.hosted, entry.turns) == ("bot", False, 3)
 
 
@@ -27,7 +27,7 @@ def test_what_is_no_session_is_refused(wrong: dict[str, Any]):
 def test_records_become_records():
     """In their order, at most a thousand."""
     one: Any = {"number": 1, "time": 2.5, "type": "dispatch", "body": {"a": 1}}
-    (record,) = RecordsBody(records=[one]).to_records()
+    (record,) = RecordsBody(records=[one]).records
     assert (record.number, record.time, record.body) == (1, 2.5, {"a": 1})
     assert len(RecordsBody(records=[one] * 1000).records) == 1000
     wrong: Any

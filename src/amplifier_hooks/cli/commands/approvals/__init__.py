@@ -279,6 +279,6 @@ def revoke(rule: str, **place: Any) -> None:
 
 
 def _to_json(value: Any) -> str:
-    from amplifier_hooks.approvals.models import to_plain
+    from amplifier_hooks.approvals.encoding import to_plain
 
-    return json.dumps(to_plain(value))
+    return json.dumps(value, default=to_plain)

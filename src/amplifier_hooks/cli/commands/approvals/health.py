@@ -77,11 +77,12 @@ async def _probe_store(url: str | None) -> tuple[bool, str]:
 async def _probe_server(section: Mapping[str, Any]) -> tuple[bool, str]:
     """Ask for an approval that is not there: NotFound is what an agent with a token hears."""
     from amplifier_hooks.approvals.http_connection import Connection
+    from amplifier_hooks.approvals.models import Approval
 
     connection = Connection(str(section["server"]), str(section["token"]))
     try:
         async with asyncio.timeout(SECONDS):
-            await connection.get(f"/agent/approvals/{NOBODY}")
+            await connection.get(f"/agent/approvals/{NOBODY}", Approval)
     except NotFound:
         pass
     except (StoreError, TimeoutError) as error:

@@ -217,7 +217,7 @@ async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
     print_line("")
     if not wish.yes and not confirm(f"Answer {escape(option.label)!r}?", "--yes"):
         raise click.Abort
-    choice = Choice(option.id, approval.nonce, uuid.uuid4().hex, wish.comment, standing=standing)
+    choice = Choice(option=option.id, nonce=approval.nonce, key=uuid.uuid4().hex, comment=wish.comment, standing=standing)
     decided = await desk.decide(approval.id, choice)
     said = f"{escape(option.label)}: {decided.request.tool_name or decided.request.hook}"
     if decided.status == "pending":
@@ -258,7 +258,7 @@ def _read_scope(approval: Approval, wish: Wish) -> StandingWish | None:
         ("warning", "Without asking again: "),
         escape(f"{offered[wish.scope]}; for {wish.days:g} days{uses}"),
     )
-    return StandingWish(wish.scope, wish.days * _DAY, wish.uses)
+    return StandingWish(scope=wish.scope, seconds=wish.days * _DAY, uses=wish.uses)
 
 
 if TYPE_CHECKING:

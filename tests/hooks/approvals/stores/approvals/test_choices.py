@@ -16,29 +16,33 @@ from tests.support.stores import ALLOW, DENY, make_request, require
 
 
 def make_approval(**changes: Any) -> Approval:
-    return Approval("id", "nonce", "pending", make_request(**changes), 0.0, 60.0, 0.0, 60.0)
+    return Approval(
+        id="id",
+        nonce="nonce",
+        status="pending",
+        request=make_request(**changes),
+        created=0.0,
+        deadline=60.0,
+        updated=0.0,
+        seconds_left=60.0,
+    )
 
 
-anything = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())
-)
-
-
-@given(anything)
-def test_only_the_number_of_an_option_is_an_answer(value: Any) -> None:
-    """And no other value that Python takes for the same number."""
-    choice = Choice(value, "nonce", "key")
-    if type(value) is int and value in (0, 1, 2):
+@given(st.integers())
+def test_only_the_number_of_an_option_is_an_answer(value: int) -> None:
+    """Others were not offered."""
+    choice = Choice(option=value, nonce="nonce", key="key")
+    if value in (0, 1, 2):
         assert read_choice(make_approval(), choice).option.id == value
     else:
         with pytest.raises(BadRequest, match="was not offered"):
             read_choice(make_approval(), choice)
 
 
-@pytest.mark.parametrize("field", ["key", "nonce", "comment"])
-@pytest.mark.parametrize("value", [None, 7, b"bytes", ["key"]])
-def test_texts_are_texts(field: str, value: Any) -> None:
-    """What is no text is refused before anything looks at it."""
+@pytest.mark.parametrize("field", ["key", "nonce"])
+@pytest.mark.parametrize("value", ["", "a\0", "\ud800", "x" * 401])
+def test_names_are_names(field: str, value: str) -> None:
+    """What no database keeps is refused before anything looks at it."""
     given_values: dict[str, Any] = {"option": 0, "nonce": "n", "key": "k", field: value}
     with pytest.raises(BadRequest, match=field):
         read_choice(make_approval(), Choice(**given_values))
@@ -47,22 +51,27 @@ def test_texts_are_texts(field: str, value: Any) -> None:
 def test_an_input_that_was_not_changed_is_not_edited() -> None:
     """So what runs is held to the digest that was shown."""
     approval = make_approval(editable=True)
-    same = Choice(ALLOW, "n", "k", edited_input=dict(approval.request.tool_input))
+    same = Choice(option=ALLOW, nonce="n", key="k", edited_input=dict(approval.request.tool_input))
     assert read_choice(approval, same).edited_input is None
-    other = Choice(ALLOW, "n", "k", edited_input={"b": 1, "a": [None]})
+    other = Choice(option=ALLOW, nonce="n", key="k", edited_input={"b": 1, "a": [None]})
     assert read_choice(approval, other).edited_input == '{"b":1,"a":[null]}'
 
 
 def test_a_comment_is_kept_readable() -> None:
     """Cut to its limit, without what no database keeps."""
-    read = read_choice(make_approval(), Choice(DENY, "n", "k", comment="a\0b\ud800" + "x" * 5000))
+    read = read_choice(
+        make_approval(), Choice(option=DENY, nonce="n", key="k", comment="a\0b\ud800" + "x" * 5000)
+    )
     assert read.comment.startswith("a\ufffdb\ufffdx")
     assert len(read.comment) == 4096
 
 
 def test_a_wish_names_one_of_the_offered_scopes() -> None:
     """With the words that the person has read."""
-    read = read_choice(make_approval(), Choice(ALLOW, "n", "k", standing=StandingWish("exact")))
+    read = read_choice(
+        make_approval(),
+        Choice(option=ALLOW, nonce="n", key="k", standing=StandingWish(scope="exact")),
+    )
     assert read.scope is not None
     assert read.scope.words.startswith("Allow Write with exactly this input")
 
@@ -89,24 +98,24 @@ YEAR = 366 * 24 * 3600.0
 @pytest.mark.parametrize(
     ("facts", "chosen", "why"),
     [
-        ({"editable": True}, {"edited_input": [("a", 1)]}, "is an object, not list"),
         ({"editable": True}, {"option": DENY, "edited_input": EDIT}, "no input to edit"),
         ({}, {"edited_input": EDIT}, "cannot be edited; allow or refuse"),
         ({"editable": True, "requirement": require(persons=2)}, {"edited_input": EDIT}, "Several"),
-        ({}, {"option": DENY, "standing": StandingWish("exact")}, "only what allows"),
+        ({}, {"option": DENY, "standing": StandingWish(scope="exact")}, "only what allows"),
         (
             {"editable": True},
-            {"edited_input": EDIT, "standing": StandingWish("exact")},
+            {"edited_input": EDIT, "standing": StandingWish(scope="exact")},
             "edited input cannot be kept",
         ),
-        ({}, {"standing": StandingWish("exact", YEAR + 1)}, "lifetime of a rule"),
-        ({}, {"standing": StandingWish("exact", 60, 0)}, "1 to 1000000 times, not 0"),
-        ({}, {"standing": StandingWish("exact", 60, 1_000_001)}, "not 1000001"),
-        ({}, {"standing": StandingWish("exact", 60, True)}, "not True"),
-        ({}, {"standing": StandingWish("all")}, "offered: exact, below:/home"),
-        ({"default": "allow"}, {"standing": StandingWish("exact")}, "offered: none"),
-        ({}, {"option": "x" * 78}, "Option 'x{78}' was not offered"),
-        ({}, {"option": "x" * 79}, "Option 'x{79}… was not offered"),
+        ({}, {"standing": StandingWish(scope="exact", seconds=YEAR + 1)}, "lifetime of a rule"),
+        (
+            {},
+            {"standing": StandingWish(scope="exact", seconds=60, uses=0)},
+            "1 to 1000000 times, not 0",
+        ),
+        ({}, {"standing": StandingWish(scope="exact", seconds=60, uses=1_000_001)}, "not 1000001"),
+        ({}, {"standing": StandingWish(scope="all")}, "offered: exact, below:/home"),
+        ({"default": "allow"}, {"standing": StandingWish(scope="exact")}, "offered: none"),
     ],
 )
 def test_what_was_not_offered_is_refused_with_the_reason(
@@ -120,6 +129,9 @@ def test_what_was_not_offered_is_refused_with_the_reason(
 
 def test_a_rule_may_last_a_year_and_serve_a_million_times_or_once() -> None:
     """Both ends count."""
-    for wish in (StandingWish("exact", YEAR, 1_000_000), StandingWish("exact", 1, 1)):
-        read = read_choice(make_approval(), Choice(ALLOW, "n", "k", standing=wish))
+    for wish in (
+        StandingWish(scope="exact", seconds=YEAR, uses=1_000_000),
+        StandingWish(scope="exact", seconds=1, uses=1),
+    ):
+        read = read_choice(make_approval(), Choice(option=ALLOW, nonce="n", key="k", standing=wish))
         assert read.standing == wish

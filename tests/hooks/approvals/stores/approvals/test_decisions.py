@@ -40,7 +40,7 @@ async def test_a_decision_is_one_conditional_statement(store: Store) -> None:
 async def test_a_rule_is_made_in_the_transaction_that_decides(store: Store) -> None:
     """If that fails, there is no rule."""
     approval = await ask(store)
-    wish = choose(approval, standing=StandingWish("exact"))
+    wish = choose(approval, standing=StandingWish(scope="exact"))
 
     def work(transaction: Any) -> None:
         decided = decide(transaction, approval.id, wish, ANN)
@@ -78,5 +78,15 @@ async def test_the_loser_gets_a_conflict_back_and_not_raised(store: Store) -> No
 def test_how_it_ended_is_said_in_a_sentence(status: Any, by: str, sentence: str) -> None:
     """For the person who clicked a moment too late."""
     facts: Any = {"decided_by": by, "option": "Deny"} if by else {}
-    ended = Approval("id", "nonce", status, make_request(), 0.0, 60.0, 0.0, 0.0, **facts)
+    ended = Approval(
+        id="id",
+        nonce="nonce",
+        status=status,
+        request=make_request(),
+        created=0.0,
+        deadline=60.0,
+        updated=0.0,
+        seconds_left=0.0,
+        **facts,
+    )
     assert describe_end(ended) == sentence

@@ -19,7 +19,16 @@ from tests.support.stores import ManualClock, approve, ask, make_request, read_c
 )
 def test_an_answer_at_the_terminal_means_what_was_offered(label: str, allowed: bool) -> None:
     """A label that was not offered means what the kernel reads in it: no, unless clearly yes."""
-    approval = Approval("id", "n", "pending", make_request(), 0.0, 60.0, 0.0, 60.0)
+    approval = Approval(
+        id="id",
+        nonce="n",
+        status="pending",
+        request=make_request(),
+        created=0.0,
+        deadline=60.0,
+        updated=0.0,
+        seconds_left=60.0,
+    )
     assert allows(approval, label) is allowed
 
 

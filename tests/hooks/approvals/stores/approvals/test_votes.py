@@ -38,7 +38,7 @@ async def test_no_vote_counts_after_the_deadline_or_for_another_question(
 ) -> None:
     """Both are part of the statement."""
     approval = await ask(store, requirement=require(persons=2))
-    assert not await vote(store, approval, "ann", Choice(0, "other", "key"))
+    assert not await vote(store, approval, "ann", Choice(option=0, nonce="other", key="key"))
     clock.advance(60)
     assert not await vote(store, approval, "ann")
     assert (await store.approvals.get(approval.id)).votes == ()
@@ -60,7 +60,10 @@ async def test_what_is_allowed_is_what_all_have_allowed(
 
 async def test_votes_for_different_things_are_not_added_up(store: Store) -> None:
     """Nobody allowed both, so the second may choose the same as the first, or refuse."""
-    options = (Option(0, "Allow on staging", True), Option(1, "Allow everywhere", True))
+    options = (
+        Option(id=0, label="Allow on staging", allows=True),
+        Option(id=1, label="Allow everywhere", allows=True),
+    )
     approval = await ask(store, options=options, requirement=require(persons=2))
     await store.approvals.decide(approval.id, choose(approval, 0), ANN)
     with pytest.raises(Conflict, match="'Allow on staging' and 'Allow everywhere'"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.approvals.errors import StoreUnavailable
-from amplifier_hooks.approvals.models import SessionEntry, to_plain
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.engine import Transaction
 from amplifier_hooks.approvals.stores.migrations import (
     POSTGRES,
@@ -37,7 +37,7 @@ INSERT INTO approvals (
 
 def fill_version_1(transaction: Transaction) -> None:
     """What the first version kept: a question, a token, a code."""
-    request = to_plain(make_request(session_id="s", digest="d"))
+    request = make_request(session_id="s", digest="d").model_dump(mode="json")
     transaction.run(OLD_APPROVAL, id="old", request=json.dumps(request))
     transaction.run(
         "INSERT INTO tokens (id, digest, name, scopes, created) "
@@ -75,7 +75,7 @@ async def test_a_store_of_version_1_is_upgraded_with_its_data(url: str, clock: M
         assert (old.status, old.request.session_id, old.seconds_left) == ("pending", "s", 50.0)
         assert (await decide(store, old)).status == "approved"
         assert [one.name for one in await store.access.list_tokens()] == ["ann"]
-        await store.sessions.save(SessionEntry("s"))
+        await store.sessions.save(SessionEntry(id="s"))
 
 
 async def test_figures_of_version_3_are_in_the_sums_of_all_time(

@@ -18,7 +18,9 @@ ANSWER = {"hook": "guard", "action": "deny", "ms": 2.5}
 
 def test_the_answers_of_a_dispatch_are_counted_in_their_hour() -> None:
     """Each hook by itself."""
-    record = SessionRecord(1, 7205.0, "dispatch", "tool:pre", body={"hooks": [ANSWER, ANSWER]})
+    record = SessionRecord(
+        number=1, time=7205.0, type="dispatch", event="tool:pre", body={"hooks": [ANSWER, ANSWER]}
+    )
     counted = list(list_figures(record))
     assert [(one.hour, one.hook, one.action, one.milliseconds) for one in counted] == [
         (7200.0, "guard", "deny", 5.0)
@@ -28,8 +30,18 @@ def test_the_answers_of_a_dispatch_are_counted_in_their_hour() -> None:
 
 def test_a_decision_on_its_own_is_counted_and_other_records_are_not() -> None:
     """As trails of the lowest level have it."""
-    assert len(list(list_figures(SessionRecord(1, 1.0, "action_resolved", body=ANSWER)))) == 1
-    assert list(list_figures(SessionRecord(1, 1.0, "hook_finished", body=ANSWER))) == []
+    assert (
+        len(
+            list(
+                list_figures(SessionRecord(number=1, time=1.0, type="action_resolved", body=ANSWER))
+            )
+        )
+        == 1
+    )
+    assert (
+        list(list_figures(SessionRecord(number=1, time=1.0, type="hook_finished", body=ANSWER)))
+        == []
+    )
 
 
 @given(
@@ -48,7 +60,9 @@ def test_no_body_breaks_the_count(body: Any) -> None:
     """Whatever an agent sends: figures are finite numbers."""
     for type in ("dispatch", "action_resolved", "approval_decided", "injection_accepted"):
         content = body if isinstance(body, dict) else {"hooks": body}
-        for answer in list_figures(SessionRecord(1, 1.0, type, hook="h", body=content)):
+        for answer in list_figures(
+            SessionRecord(number=1, time=1.0, type=type, hook="h", body=content)
+        ):
             assert math.isfinite(answer.milliseconds)
             assert isinstance(answer.action, str)
 
@@ -56,7 +70,13 @@ def test_no_body_breaks_the_count(body: Any) -> None:
 @pytest.mark.parametrize("ms", [10**400, 1e308, -1, True, float("nan")])
 def test_a_time_that_no_hook_takes_is_not_added(ms: float) -> None:
     """Two such figures of one agent would make the sums of all agents infinite, for ever."""
-    record = SessionRecord(1, 1.0, "dispatch", "tool:pre", body={"hooks": [{**ANSWER, "ms": ms}]})
+    record = SessionRecord(
+        number=1,
+        time=1.0,
+        type="dispatch",
+        event="tool:pre",
+        body={"hooks": [{**ANSWER, "ms": ms}]},
+    )
     (found,) = list_figures(record)
     assert (found.count, found.timed, found.milliseconds) == (1, 0, 0.0)
 
@@ -76,7 +96,9 @@ def test_an_answer_is_counted_as_the_session_counts_it(
     answer: dict[str, Any], told: dict[str, Any]
 ) -> None:
     """What had no effect is a continue, or in the shadow."""
-    record = SessionRecord(1, 1.0, "dispatch", body={"hooks": [{"hook": "h", **answer}]})
+    record = SessionRecord(
+        number=1, time=1.0, type="dispatch", body={"hooks": [{"hook": "h", **answer}]}
+    )
     (figures,) = list_figures(record)
     assert {name: getattr(figures, name) for name in told} == told
 
@@ -123,7 +145,9 @@ def test_questions_and_injections_are_counted_for_their_hook(
     type: str, body: dict[str, Any], told: dict[str, Any]
 ) -> None:
     """With the action that they come from; they are no calls."""
-    (figures,) = list_figures(SessionRecord(1, 1.0, type, "tool:pre", "h", body=body))
+    (figures,) = list_figures(
+        SessionRecord(number=1, time=1.0, type=type, event="tool:pre", hook="h", body=body)
+    )
     assert {name: getattr(figures, name) for name in told} == told
     assert figures.count == 0
 
@@ -139,7 +163,12 @@ def test_questions_and_injections_are_counted_for_their_hook(
 )
 def test_what_says_nothing_new_is_not_counted(type: str, body: dict[str, Any]) -> None:
     """A question that was asked before, and a figure that is forged."""
-    assert list_figures(SessionRecord(1, 1.0, type, "tool:pre", "h", body=body)) == []
+    assert (
+        list_figures(
+            SessionRecord(number=1, time=1.0, type=type, event="tool:pre", hook="h", body=body)
+        )
+        == []
+    )
 
 
 def test_what_became_known_is_counted_in_the_hour_of_the_question() -> None:
@@ -147,7 +176,9 @@ def test_what_became_known_is_counted_in_the_hour_of_the_question() -> None:
     body = {"state": "allowed", "settles": "not_known"}
     for at, hour in (("1970-01-01T02:30:00+00:00", 7200.0), ("soon", 36000.0), (None, 36000.0)):
         told = {**body, "handed_over_at": at}
-        record = SessionRecord(1, 36001.0, "approval_outcome", "tool:pre", "h", body=told)
+        record = SessionRecord(
+            number=1, time=36001.0, type="approval_outcome", event="tool:pre", hook="h", body=told
+        )
         (figures,) = list_figures(record)
         assert figures.hour == hour
 

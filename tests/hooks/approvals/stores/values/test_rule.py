@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import json
 
-from amplifier_hooks.approvals.models import OfferedScope, StandingRule, read_plain, to_plain
+from amplifier_hooks.approvals.encoding import to_json
+from amplifier_hooks.approvals.models import OfferedScope, StandingRule
 
 
 def test_a_rule_and_an_offer_survive_the_journey_as_json() -> None:
     """As the page and the command line get them."""
     rule = StandingRule(
-        "id", "ann", 1.0, 2.0, "guard", "tool:pre", "Write", "Go?", "exact", "d", "/w", "m", "a"
+        id="id",
+        author="ann",
+        created=1.0,
+        expires=2.0,
+        hook="guard",
+        event="tool:pre",
+        tool_name="Write",
+        prompt="Go?",
+        scope="exact",
+        digest="d",
+        working_dir="/w",
+        machine="m",
+        approval_id="a",
     )
-    assert read_plain(StandingRule, json.loads(json.dumps(to_plain(rule)))) == rule
+    assert StandingRule.model_validate(json.loads(to_json(rule))) == rule
     assert (rule.uses, rule.uses_left, rule.revoked_at) == (0, None, None)
-    offer = OfferedScope("exact", "Allow exactly this")
-    assert read_plain(OfferedScope, to_plain(offer)) == offer
+    offer = OfferedScope(id="exact", words="Allow exactly this")
+    assert OfferedScope.model_validate(json.loads(to_json(offer))) == offer

@@ -87,7 +87,7 @@ def test_everything_is_shown_and_nothing_can_act_on_the_terminal() -> None:
         tool_input={"command": "rm -rf /tmp/x\x1b]0;y\x07", "why": "because"},
         preview="--- a\n+++ a\n-old\n+new\n",
         notes=("This path leads to /etc",),
-        requirement=Requirement(2, False, "release"),
+        requirement=Requirement(persons=2, requester_may_approve=False, scope="release"),
     )
     shown = invoke("approvals", "show", asked.id[:6]).stdout
     for text in ("rm -rf /tmp/x", '"why": "because"', "+new", "leads to /etc", "2 people"):

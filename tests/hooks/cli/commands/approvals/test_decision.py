@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,13 @@ async def test_the_plain_answer_for_this_once_is_meant_unless_another_is_named(
     assert choose_option(asked, Wish(True)).label == "Allow once"
     assert choose_option(asked, Wish(False)).label == "Deny"
     assert choose_option(asked, Wish(True, option="2")).label == "Allow always"
-    only = replace(asked, request=replace(asked.request, options=(Option(0, "Yes", True),)))
+    only = asked.model_copy(
+        update={
+            "request": asked.request.model_copy(
+                update={"options": (Option(id=0, label="Yes", allows=True),)}
+            )
+        }
+    )
     with pytest.raises(BadRequest, match="No option '' that refuses; have 'Yes'"):
         choose_option(only, Wish(False))
 

@@ -45,7 +45,7 @@ async def test_a_rule_is_found_also_when_it_is_over(tmp_path: Path) -> None:
     """So that what happened to it can be looked up."""
     async with await open_store(tmp_path / "store.db") as store:
         asked = await ask(store)
-        wish = StandingWish("exact")
+        wish = StandingWish(scope="exact")
         decided = await store.approvals.decide(asked.id, choose(asked, ALLOW, standing=wish), BOB)
         await store.rules.revoke(decided.rule_id, "bob")
         assert (await find_rule(StoreDesk(store), decided.rule_id[:6])).id == decided.rule_id
