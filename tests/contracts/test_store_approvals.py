@@ -185,9 +185,7 @@ async def test_an_option_that_was_not_offered_decides_nothing(store: Store) -> N
         [0],
         "x" * 10**6,
     ):
-        with pytest.raises(
-            (BadRequest, ValidationError), match="was not offered|integer"
-        ) as refusal:
+        with pytest.raises((BadRequest, ValidationError)) as refusal:
             await decide(store, approval, option)
         assert len(str(refusal.value)) < 500
     assert (await store.approvals.get(approval.id)).status == "pending"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,22 +154,23 @@ def test_nothing_that_helps_to_decide_is_shown() -> None:
 def test_a_question_whose_time_is_over_counts_as_expired() -> None:
     """Nobody may have swept the store, and this server cannot."""
     assert show_approval(WAITING, PRESENTER, BRIEF).seconds_left == 59
-    late = show_approval(replace(WAITING, seconds_left=0.0), PRESENTER, BRIEF)
+    late = show_approval(WAITING.model_copy(update={"seconds_left": 0.0}), PRESENTER, BRIEF)
     assert (late.status, late.seconds_left) == ("expired", None)
 
 
 def test_a_decision_is_shown_with_who_made_it_and_their_words() -> None:
     """And the input that was allowed in place of the one asked about."""
-    decided = replace(
-        WAITING,
-        status="approved",
-        option="Allow once",
-        decided_by="bob",
-        decided_via="web",
-        decided_at=1_800_000_030.0,
-        comment=f"fine, but not {SECRET}",
-        edited_input={"command": "send nothing"},
-        votes=(Vote(by="bob", via="web", at=1_800_000_030.0, option="Allow once"),),
+    decided = WAITING.model_copy(
+        update={
+            "status": "approved",
+            "option": "Allow once",
+            "decided_by": "bob",
+            "decided_via": "web",
+            "decided_at": 1_800_000_030.0,
+            "comment": f"fine, but not {SECRET}",
+            "edited_input": {"command": "send nothing"},
+            "votes": (Vote(by="bob", via="web", at=1_800_000_030.0, option="Allow once"),),
+        }
     )
     shown = show_approval(decided, PRESENTER, BRIEF)
     assert shown.decision is not None
@@ -183,7 +183,9 @@ def test_a_decision_is_shown_with_who_made_it_and_their_words() -> None:
 
 def test_long_inputs_are_cut() -> None:
     """A page holds many of them."""
-    long = replace(WAITING, request=make_request(tool_input={"content": "word " * 10_000}))
+    long = WAITING.model_copy(
+        update={"request": make_request(tool_input={"content": "word " * 10_000})}
+    )
     assert len(json.dumps(show_approval(long, PRESENTER, BRIEF).model_dump())) < 3_000
 
 

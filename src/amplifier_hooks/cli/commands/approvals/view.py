@@ -217,7 +217,13 @@ async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
     print_line("")
     if not wish.yes and not confirm(f"Answer {escape(option.label)!r}?", "--yes"):
         raise click.Abort
-    choice = Choice(option=option.id, nonce=approval.nonce, key=uuid.uuid4().hex, comment=wish.comment, standing=standing)
+    choice = Choice(
+        option=option.id,
+        nonce=approval.nonce,
+        key=uuid.uuid4().hex,
+        comment=wish.comment,
+        standing=standing,
+    )
     decided = await desk.decide(approval.id, choice)
     said = f"{escape(option.label)}: {decided.request.tool_name or decided.request.hook}"
     if decided.status == "pending":
