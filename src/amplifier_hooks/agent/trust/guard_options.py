@@ -29,7 +29,7 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("amplifier_hooks.guards.policy.secrets:SHAPES",),
     ),
     "hooks-injection-guard": (
-        "amplifier_hooks.guards.injection_guard.config",
+        "amplifier_hooks.guards.injection_guard.guard",
         (
             "amplifier_hooks.guards.injection_guard.finding:KINDS",
             "amplifier_hooks.guards.injection_guard.languages.table:LANGUAGES",

@@ -10,7 +10,6 @@ It knows patterns: silence is no proof that a text is harmless.
 
 from __future__ import annotations
 
-from amplifier_hooks.guards.injection_guard.config import NAME, Config
-from amplifier_hooks.guards.injection_guard.module import mount
+from amplifier_hooks.guards.injection_guard.guard import NAME, Config, mount
 
 __all__ = ["NAME", "Config", "mount"]

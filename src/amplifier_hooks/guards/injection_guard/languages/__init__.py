@@ -1,1 +1,0 @@
-"""The words of each language by which instructions to a model are known."""
