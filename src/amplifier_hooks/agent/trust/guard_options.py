@@ -31,8 +31,8 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
     "hooks-injection-guard": (
         "amplifier_hooks.guards.injection_guard.guard",
         (
-            "amplifier_hooks.guards.injection_guard.finding:KINDS",
-            "amplifier_hooks.guards.injection_guard.languages.table:LANGUAGES",
+            "amplifier_hooks.guards.injection_guard.patterns:KINDS",
+            "amplifier_hooks.guards.injection_guard.patterns:LANGUAGES",
         ),
     ),
     "hooks-cost-control": ("amplifier_hooks.guards.cost_control", ()),
