@@ -51,10 +51,10 @@ json.dump(event, sys.stdout)
 IN_PROCESS = """\
 import asyncio, sys
 from amplifier_hooks.coding_agents.daemon.request import Request
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 
 async def main():
-    judge = GuestJudge()
+    judge = AgentJudge()
     request = Request("claude", "PreToolUse", sys.stdin.buffer.read(), 30.0, cwd="/")
     response = await judge.answer(request)
     await judge.close()

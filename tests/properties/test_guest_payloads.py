@@ -18,7 +18,7 @@ from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.reply import Reply
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, PLAIN, make_project
 
 HOOK = """
@@ -75,7 +75,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def ask(project: Path) -> Iterator[Any]:
     """Ask one judge, as the resident process does for all agents."""
     with asyncio.Runner() as runner:
-        judge = GuestJudge()
+        judge = AgentJudge()
         yield lambda request: runner.run(judge.answer(request))
         runner.run(judge.close())
 

@@ -31,7 +31,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_hooks.approvals.reporting import write_record
 from amplifier_hooks.approvals.stores.statistics import list_figures
 from amplifier_hooks.coding_agents.daemon.request import Request
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.insight.backtest import Tally, backtest_trails
 from amplifier_hooks.insight.backtest.policy import PolicySource, load_policy
 from amplifier_hooks.insight.rule_suggestions.evidence import read_evidence
@@ -112,7 +112,7 @@ class GuestRecords(RuleBasedStateMachine):
         self.project = make_project(Path(self.folder.name) / "project", PLAIN + RULES)
         self.trail = home / ".local" / "share" / "amplifier" / "audit" / "claude-s"
         self.loop = asyncio.new_event_loop()
-        self.judge = GuestJudge()
+        self.judge = AgentJudge()
         self.expected = Expected()
         self.number = 0
         self.is_open = False
@@ -254,7 +254,7 @@ class GuestRecords(RuleBasedStateMachine):
             await guest.coordinator.trail.sink.close()
 
     def start_process(self) -> None:
-        self.judge = GuestJudge()
+        self.judge = AgentJudge()
         self.expected.processes += 1
 
     # Comparing

@@ -22,9 +22,9 @@ def main(argv: list[str]) -> int:
 def _create_judge(folder: Path) -> Judge:
     from amplifier_hooks.coding_agents.self_test.hook import add_check_hook
     from amplifier_hooks.coding_agents.self_test.ticket import find_ticket
-    from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+    from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 
-    return GuestJudge(
+    return AgentJudge(
         equip=partial(add_check_hook, folder),
         is_self_test=lambda session_id: find_ticket(folder, session_id) is not None,
     )

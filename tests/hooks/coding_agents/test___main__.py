@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.__main__ import _create_judge, main
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 
 
 @pytest.mark.parametrize("argv", [[], ["relative"], ["/a", "/b"]])
@@ -19,4 +19,4 @@ def test_it_says_how_to_use_it(argv: list[str], capsys: pytest.CaptureFixture[st
 
 def test_it_judges_with_the_sessions_of_the_guests(tmp_path: Path) -> None:
     """The judge is the real one."""
-    assert isinstance(_create_judge(tmp_path), GuestJudge)
+    assert isinstance(_create_judge(tmp_path), AgentJudge)

@@ -2,31 +2,191 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from amplifier_core import events
 from amplifier_core.errors import AmplifierError
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, digest
 from amplifier_hooks.agent.bundles import BundleError
 from amplifier_hooks.coding_agents.daemon.request import Request, Response
-from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect, vscode
+from amplifier_hooks.coding_agents.dialects.cursor.answers import write_blocking_reply
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.coding_agents.dialects.writing import BLOCKED, write_reply
 from amplifier_hooks.coding_agents.modes import can_be_unguarded, has_option
+from amplifier_hooks.coding_agents.protection import list_protected_files
+from amplifier_hooks.coding_agents.sessions.bypasses import read_host_arguments
 from amplifier_hooks.coding_agents.sessions.embedded_commands import add_embedded_commands
-from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
-from amplifier_hooks.coding_agents.sessions.guest_sessions import Equip, GuestSessions, IsSelfTest
-from amplifier_hooks.coding_agents.sessions.hosts import can_be_called_twice, recognize
-from amplifier_hooks.coding_agents.sessions.repeats import Repeats
-from amplifier_hooks.coding_agents.sessions.states import GuestStates
-from amplifier_hooks.coding_agents.sessions.unguarded import read_host_arguments
+from amplifier_hooks.coding_agents.sessions.open_sessions import (
+    AgentSessions,
+    AgentStates,
+    Equip,
+    IsSelfTest,
+)
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.snapshot import normalize
+
+_LONGEST_GAP = 10.0
+"""Seconds between the answer to one line and the question by the next."""
+
+_MOST = 256
+_CONTENT = ("tool_name", "tool_input", "tool_result", "error", "prompt")
+
+
+@dataclass(slots=True)
+class _Event:
+    lines: set[str]
+    verdict: asyncio.Future[Verdict] = field(default_factory=asyncio.Future)
+    ended: float | None = None
+
+    def is_repeated_by(self, line: str) -> bool:
+        fresh = self.ended is None or time.monotonic() - self.ended < _LONGEST_GAP
+        return line not in self.lines and fresh and not self.verdict.cancelled()
+
+
+class Repeats:
+    """Remembers events for a moment."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, _Event] = {}
+
+    async def judge_once(
+        self, incoming: Incoming, line: str, judge: Callable[[], Awaitable[Verdict]]
+    ) -> Verdict:
+        """What `judge` says; or what it said about this event when it came by another line.
+
+        Texts and messages have gone out with the first answer.
+        """
+        key = _name(incoming, incoming.data)
+        known = self._events.get(key)
+        if known is not None and known.is_repeated_by(line):
+            known.lines.add(line)
+            verdict = await asyncio.shield(known.verdict)
+            return replace(verdict, context=(), notes=())
+        event = self._events[key] = _Event({line})
+        self._forget_oldest()
+        return await self._judge(event, incoming, judge)
+
+    async def _judge(
+        self, event: _Event, incoming: Incoming, judge: Callable[[], Awaitable[Verdict]]
+    ) -> Verdict:
+        try:
+            verdict = await judge()
+        except BaseException:
+            event.verdict.cancel()  # whoever waits for it has no verdict either
+            raise
+        event.verdict.set_result(verdict)
+        event.ended = time.monotonic()
+        if verdict.tool_input is not None:
+            # Programs that call their hooks in order show the next one the changed input.
+            changed = _Event(set(event.lines), ended=event.ended)
+            changed.verdict.set_result(replace(verdict, tool_input=None))
+            data = {**incoming.data, "tool_input": verdict.tool_input}
+            self._events[_name(incoming, data)] = changed
+        return verdict
+
+    def _forget_oldest(self) -> None:
+        surplus = len(self._events) - _MOST
+        for key in list(self._events)[: max(surplus, 0)]:
+            del self._events[key]
+
+
+def _name(incoming: Incoming, data: dict[str, object]) -> str:
+    content = {key: data[key] for key in _CONTENT if key in data}
+    named = [incoming.session_id, incoming.agent_id, incoming.event]
+    return digest({"event": named, "content": content})
+
+
+_UNDER_CLAUDE = "copilot-claude"
+_NOT_COPILOT = frozenset({"permission_mode", "prompt_id", "tool_use_id", "hookEventName"})
+_ONLY_CURSOR = frozenset({"conversation_id", "generation_id", "cursor_version"})
+_TOOLS_OF_RELATIVES = {
+    "run_shell_command": "Bash",
+    "read_file": "Read",
+    "write_file": "Write",
+    "replace": "Edit",
+    "edit": "Edit",
+    "grep_search": "Grep",
+    "glob": "Glob",
+    "list_directory": "LS",
+    "todo_write": "Todo",
+}
+"""Relatives of Gemini CLI, such as Qwen Code, speak as Claude Code does, with these tools."""
+
+_READ_SEVERAL = frozenset({"copilot", "cursor", "vscode"})
+_IN_CURSOR = {
+    "PreToolUse": "preToolUse",
+    "PostToolUse": "postToolUse",
+    "PostToolUseFailure": "postToolUseFailure",
+    "UserPromptSubmit": "beforeSubmitPrompt",
+    "SessionStart": "sessionStart",
+    "SessionEnd": "sessionEnd",
+    "Stop": "stop",
+    "SubagentStart": "subagentStart",
+    "SubagentStop": "subagentStop",
+    "PreCompact": "preCompact",
+}
+"""Cursor's names of the events that it finds in Claude Code's settings."""
+
+
+class Told(NamedTuple):
+    """An event, in the terms of the program that really sent it."""
+
+    dialect: Dialect
+    event: str
+    payload: bytes
+    advice: str = ""
+    """What a person can do if it cannot be read, where the program reads another's settings."""
+
+
+def recognize(request: Request) -> Told:
+    """Whose event this is, by the line that it came by and by what it says."""
+    payload = _parse(request.payload)
+    if request.agent == "claude" and "COPILOT_CLI" in request.marks and _is_copilot(payload):
+        dialect = replace(DIALECTS[_UNDER_CLAUDE], name="copilot")
+        return Told(dialect, request.event, request.payload)
+    if request.agent == "claude" and len(_ONLY_CURSOR & payload.keys()) > 1:
+        # Whether it takes its own answers there is not known; that an exit code blocks, is.
+        cursor = replace(DIALECTS["cursor"], write_reply=write_blocking_reply)
+        return Told(cursor, _IN_CURSOR.get(request.event, request.event), request.payload)
+    if request.agent in ("claude", "copilot") and vscode.is_from_vscode(request.agent, payload):
+        told = json.dumps(vscode.spell(payload)).encode()
+        return Told(vscode.DIALECT, vscode.name_event(request.event), told, vscode.ADVICE)
+    dialect = DIALECTS[request.agent]
+    if request.agent == "claude" and payload.get("tool_name") in _TOOLS_OF_RELATIVES:
+        dialect = replace(dialect, older_names={**dialect.older_names, **_TOOLS_OF_RELATIVES})
+    return Told(dialect, request.event, request.payload)
+
+
+def can_be_called_twice(dialect: Dialect) -> bool:
+    """Whether a program finds lines of ours in the settings of several agents."""
+    return dialect.name in _READ_SEVERAL
+
+
+def _is_copilot(payload: Mapping[str, Any]) -> bool:
+    """Whether an event has what Copilot tells at each of them, and nothing that only Claude has.
+
+    Its mark alone does not tell: a Claude that Copilot has started inherits it, and would not
+    obey what is said to Copilot.
+    """
+    return "timestamp" in payload and payload.keys().isdisjoint(_NOT_COPILOT)
+
+
+def _parse(payload: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
 
 logger = logging.getLogger(__name__)
 
@@ -38,18 +198,18 @@ _NOBODY = (
 _FORGOTTEN = 6 * 3600.0  # seconds after which an agent that speaks HTTP has ended without a word
 
 
-class GuestJudge:
+class AgentJudge:
     """Answers the hooks of all agents of one person."""
 
     def __init__(
         self,
-        states: GuestStates | None = None,
+        states: AgentStates | None = None,
         list_guarded: Callable[[Path], Sequence[Path]] | None = None,
         equip: Equip = lambda coordinator: None,
         is_self_test: IsSelfTest = lambda session_id: False,
     ) -> None:
-        guarded = list_installed if list_guarded is None else list_guarded
-        self._sessions = GuestSessions(states or GuestStates(), guarded, equip, is_self_test)
+        guarded = list_protected_files if list_guarded is None else list_guarded
+        self._sessions = AgentSessions(states or AgentStates(), guarded, equip, is_self_test)
         self._roots: dict[str, str] = {}
         self._told: dict[str, str] = {}
         self._over_http: dict[str, float] = {}

@@ -9,22 +9,111 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.approval import (
+    AnyAnswer,
+    AnyApprovalSystem,
+    ApprovalAnswer,
+    ApprovalQuestion,
+    HandedOver,
+)
+from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.question import DecidingApprovalSystem
+from amplifier_core.errors import ApprovalError
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
 from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.coding_agents.installing.places import PLACES
-from amplifier_hooks.coding_agents.sessions.bare_shells import deny_bare_shells
-from amplifier_hooks.coding_agents.sessions.display import AgentDisplay
-from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
+from amplifier_hooks.coding_agents.protection import protect_guard
+from amplifier_hooks.coding_agents.sessions.bypasses import deny_bare_shells, refuse_prompts
 from amplifier_hooks.coding_agents.sessions.handlers import ask_people_elsewhere
-from amplifier_hooks.coding_agents.sessions.host_prompt import HostPrompt
-from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
-from amplifier_hooks.coding_agents.sessions.plan import can_ask, load_plan
-from amplifier_hooks.coding_agents.sessions.remembering import RememberingApproval
-from amplifier_hooks.coding_agents.sessions.unguarded import refuse_prompts
+from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession
+from amplifier_hooks.external.conversation import current_event
+from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
+
+
+class HostPrompt:
+    """Hands the question over: the answer is the agent's to get, and a no keeps the tool away."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+
+    async def decide(self, question: ApprovalQuestion) -> HandedOver:
+        """Let it pass here, so that the agent asks before it goes on."""
+        event = current_event.get()
+        if event is None or "ask" not in event.powers:
+            raise ApprovalError("nobody can be asked at this event of the agent")
+        options = (one for one in question.options if read_option(one).allows)
+        once = next((one for one in options if not read_option(one).remembered), None)
+        if once is None:
+            raise ApprovalError(f"none of {', '.join(question.options)} allows it once")
+        said = [event.question] if event.question else []
+        event.question = "\n".join([*said, question.prompt])
+        return HandedOver(self._agent, goes_on=True)
+
+
+ALWAYS = "guest_always"
+"""In the state of a session: what was answered for always."""
+
+
+class RememberingApproval:
+    """Asks once where a person said always; within one process the gate itself remembers."""
+
+    def __init__(self, system: AnyApprovalSystem, state: dict[str, Any]) -> None:
+        self._system = system
+        self._state = state
+
+    async def decide(self, question: ApprovalQuestion) -> AnyAnswer:
+        """The answer that was given before, or the person's."""
+        known = self._recall(question)
+        if known is not None:
+            return known
+        answer = await self._ask(question)
+        self._remember(question, answer)
+        return answer
+
+    async def _ask(self, question: ApprovalQuestion) -> AnyAnswer:
+        system: Any = self._system
+        if isinstance(system, DecidingApprovalSystem):
+            return await system.decide(question)
+        answer: str = await system.request_approval(
+            question.prompt, list(question.options), question.timeout, question.default
+        )
+        return answer
+
+    def _recall(self, question: ApprovalQuestion) -> ApprovalAnswer | None:
+        kept = self._list_kept()
+        found = [kept.get(_build_key(question, scoped)) for scoped in (False, True)]
+        dicts = [one for one in found if isinstance(one, dict)]
+        said = [one for one in dicts if one.get("option") in question.options]
+        if not said:
+            return None
+        chosen = min(said, key=lambda one: read_option(one["option"]).allows)  # a no is stronger
+        return ApprovalAnswer(chosen["option"], by=f"rule:always, said by {chosen.get('by')}")
+
+    def _remember(self, question: ApprovalQuestion, answer: AnyAnswer) -> None:
+        option = answer if isinstance(answer, str) else getattr(answer, "option", None)
+        meaning = read_option(option) if isinstance(option, str) else None
+        edited = isinstance(answer, ApprovalAnswer) and answer.edited_input is not None
+        if meaning is None or not meaning.remembered or edited or option not in question.options:
+            return
+        by = answer.by if isinstance(answer, ApprovalAnswer) else None
+        kept = self._list_kept()
+        kept[_build_key(question, meaning.scoped)] = {"option": option, "by": by or "a person"}
+        self._state[ALWAYS] = kept
+
+    def _list_kept(self) -> dict[str, Any]:
+        kept = self._state.get(ALWAYS)
+        return dict(kept) if isinstance(kept, dict) else {}
+
+
+def _build_key(question: ApprovalQuestion, scoped: bool) -> str:
+    about = "" if scoped else question.digest
+    return "\n".join([question.hook, question.tool_name or "", about, question.prompt])
+
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -35,7 +124,7 @@ def name_session(agent: str, theirs: str) -> str:
     return f"{agent}-{theirs if fits else sha256(theirs.encode('utf-8', 'replace')).hexdigest()}"
 
 
-async def open_guest(
+async def open_agent_session(
     dialect: Dialect,
     session_id: str,
     start: Path,
@@ -44,7 +133,7 @@ async def open_guest(
     guarded: Sequence[Path] = (),
     state: Mapping[str, Any] | None = None,
     self_test: bool = False,
-) -> GuestSession:
+) -> AgentSession:
     """Start the session, or go on with it where `state` says how it stood."""
     plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded)
     section = plan.bundle.mount_plan["approval"]
@@ -65,7 +154,7 @@ async def open_guest(
     external = await ExternalSession.attach(session, dialect.name)
     deny_bare_shells(session.coordinator, dialect)
     refuse_prompts(session.coordinator, dialect.name)
-    deny_personal_acts(
+    protect_guard(
         session.coordinator,
         plan.folder,
         guarded,
@@ -75,7 +164,7 @@ async def open_guest(
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     watched = start if dialect.name in PLACES else None
-    return GuestSession(dialect, external, session, display, people, watched)
+    return AgentSession(dialect, external, session, display, people, watched)
 
 
 def _remember_answers(session: AssembledSession) -> None:
@@ -84,3 +173,26 @@ def _remember_answers(session: AssembledSession) -> None:
     if coordinator.approval_system is not None:
         state = coordinator.session_state
         coordinator.approval_system = RememberingApproval(coordinator.approval_system, state)
+
+
+def load_plan(
+    dialect: Dialect, start: Path, named: str = "", guarded: Sequence[Path] = ()
+) -> TrustedPlan:
+    """Read what governs an agent; Untrusted if no person has allowed exactly that.
+
+    `guarded` has the files by which the agent is guarded.
+    """
+    return load_trusted_plan(start, named, lambda plan: adapt_plan(plan, dialect, guarded))
+
+
+def adapt_plan(
+    plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """The plan without what the agent has itself, and with its guard's own guard."""
+    return adapt_to_program(plan, guarded, can_ask=can_ask(dialect))
+
+
+def can_ask(dialect: Dialect) -> bool:
+    """Whether the agent asks its person when a hook wants it before a tool."""
+    rows = dialect.events.values()
+    return any(row.matched == TOOL and "ask" in row.powers for row in rows)

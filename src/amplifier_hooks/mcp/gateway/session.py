@@ -18,10 +18,9 @@ from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
 from amplifier_hooks.agent.session.remote_approval import reach_people
-from amplifier_hooks.coding_agents.sessions.guarded_files import list_installed
-from amplifier_hooks.coding_agents.sessions.personal import deny_personal_acts
-from amplifier_hooks.coding_agents.sessions.plan import GuestPlan, adapt_to_program, load_adapted
+from amplifier_hooks.coding_agents.protection import list_protected_files, protect_guard
 from amplifier_hooks.external.conversation import EventContext, current_event
+from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.mcp.path_guard import register_path_guard
 from amplifier_hooks.machine.snapshot import normalize
@@ -92,14 +91,14 @@ class _Display:
         self._say(message if level == "info" else f"{level}: {message}")
 
 
-def load_gateway_plan(start: Path, named: str = "") -> tuple[GuestPlan, Sequence[Path]]:
+def load_gateway_plan(start: Path, named: str = "") -> tuple[TrustedPlan, Sequence[Path]]:
     """The plan of what governs there, and the files by which agents are guarded.
 
     Untrusted if no person has allowed exactly that.
     """
     folder = normalize(start)
-    guarded = list_installed(folder)
-    return load_adapted(folder, named, lambda whole: _adapt(whole, guarded)), guarded
+    guarded = list_protected_files(folder)
+    return load_trusted_plan(folder, named, lambda whole: _adapt(whole, guarded)), guarded
 
 
 def _adapt(whole: dict[str, Any], guarded: Sequence[Path]) -> dict[str, Any]:
@@ -122,6 +121,6 @@ async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySess
         elsewhere=await reach_people(plan.bundle.mount_plan["approval"], plan.folder),
     )
     external = await ExternalSession.attach(session, "mcp")
-    deny_personal_acts(session.coordinator, plan.folder, guarded)
+    protect_guard(session.coordinator, plan.folder, guarded)
     register_path_guard(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
     return GatewaySession(external, session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_hooks.coding_agents.daemon.request import Judge, Request, Response
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.support.guest_resident import PlayedJudge
 
 
@@ -22,7 +22,7 @@ def test_an_empty_response_is_no_opinion() -> None:
     assert Response() == Response(0, b"", b"")
 
 
-@pytest.mark.parametrize("kind", [GuestJudge, PlayedJudge])
+@pytest.mark.parametrize("kind", [AgentJudge, PlayedJudge])
 def test_judges_can_all_be_asked_the_same(kind: type[Judge]) -> None:
     """The real one and the one of the tests have what the server calls."""
     names = [name for name in vars(Judge) if not name.startswith("_")]

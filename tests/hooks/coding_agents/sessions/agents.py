@@ -11,8 +11,8 @@ from typing import Any
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
-from amplifier_hooks.coding_agents.sessions.opening import open_guest
+from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.session import AgentSession
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import Verdict
 from tests.support.trust import trust_project
@@ -54,7 +54,7 @@ def make_project(folder: Path, bundle: str = PLAIN) -> Path:
 class Agent:
     """One session of an agent."""
 
-    def __init__(self, name: str, guest: GuestSession) -> None:
+    def __init__(self, name: str, guest: AgentSession) -> None:
         self.name = name
         self.guest = guest
 
@@ -82,7 +82,7 @@ async def start(
     name: str, folder: Path, session_id: str = "s1", **options: Any
 ) -> AsyncIterator[Agent]:
     """An agent with a session that is open."""
-    guest = await open_guest(DIALECTS[name], session_id, folder, **options)
+    guest = await open_agent_session(DIALECTS[name], session_id, folder, **options)
     try:
         yield Agent(name, guest)
     finally:

@@ -11,21 +11,21 @@ import pytest
 
 from amplifier_hooks.coding_agents.daemon.request import Request
 from amplifier_hooks.coding_agents.sessions.embedded_commands import list_embedded
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.hooks.coding_agents.sessions.agents import record
 
 FORBIDDEN = "echo > .claude/settings.json"
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """A judge over an empty home."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
 
-async def expand(judge: GuestJudge, folder: Path, name: str, **more: Any) -> bytes:
+async def expand(judge: AgentJudge, folder: Path, name: str, **more: Any) -> bytes:
     """A person types the name of a command; what Claude Code is answered."""
     own = {"cwd": str(folder), "command_name": name, "prompt": f"/{name}", "command_args": ""}
     payload = json.dumps(record("claude", "UserPromptExpansion", **{**own, **more})).encode()
@@ -33,7 +33,7 @@ async def expand(judge: GuestJudge, folder: Path, name: str, **more: Any) -> byt
     return response.stdout + response.stderr
 
 
-async def call_skill(judge: GuestJudge, folder: Path, name: str) -> bytes:
+async def call_skill(judge: AgentJudge, folder: Path, name: str) -> bytes:
     """The model calls a skill."""
     call = {"tool_name": "Skill", "tool_input": {"skill": name}, "cwd": str(folder)}
     payload = json.dumps(record("claude", "PreToolUse", **call)).encode()
@@ -55,7 +55,7 @@ def write(path: Path, text: str) -> None:
     ],
 )
 async def test_a_forbidden_command_in_a_file_keeps_it_from_being_expanded(
-    judge: GuestJudge, project: Path, home: Path, place: str, name: str
+    judge: AgentJudge, project: Path, home: Path, place: str, name: str
 ) -> None:
     """In the project, above the folder of the agent, and in the person's home."""
     below = project / "below"
@@ -71,7 +71,7 @@ async def test_a_forbidden_command_in_a_file_keeps_it_from_being_expanded(
         file.unlink()
 
 
-async def test_a_plugin_is_looked_into(judge: GuestJudge, project: Path, home: Path) -> None:
+async def test_a_plugin_is_looked_into(judge: AgentJudge, project: Path, home: Path) -> None:
     """Where Claude Code keeps those that a person has installed."""
     plugin = home / ".claude" / "plugins" / "cache" / "market" / "plug" / "1.0.0"
     write(plugin / "commands" / "x.md", f"!`{FORBIDDEN}`")
@@ -81,7 +81,7 @@ async def test_a_plugin_is_looked_into(judge: GuestJudge, project: Path, home: P
     assert b"settings.json" in said
 
 
-async def test_a_file_that_is_not_found_is_not_expanded(judge: GuestJudge, project: Path) -> None:
+async def test_a_file_that_is_not_found_is_not_expanded(judge: AgentJudge, project: Path) -> None:
     """Unless it is none: commands of the program have no file."""
     assert b"not found" in await expand(judge, project, "x", command_source="projectSettings")
     assert b"not found" not in await expand(judge, project, "compact", command_source="builtin")

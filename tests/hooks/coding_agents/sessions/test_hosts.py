@@ -14,8 +14,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.daemon.request import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.sessions.hosts import recognize
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge, recognize
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, PLAIN, make_project
 
 DOCUMENTED = json.loads((Path(__file__).parent / "documented" / "vscode.json").read_text())
@@ -33,9 +32,9 @@ RULES = """\
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """A judge over an empty home."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
@@ -65,7 +64,7 @@ def read_decision(response: Response) -> str:
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("case", DOCUMENTED["denied"])
 async def test_vscode_is_denied_what_the_rules_forbid(
-    judge: GuestJudge, project: Path, line: str, spelling: str, case: str
+    judge: AgentJudge, project: Path, line: str, spelling: str, case: str
 ) -> None:
     """In Claude's form of an answer, by either line and in either spelling."""
     payload = tell(project, spelling, tool_use_id="tool-1", **DOCUMENTED["denied"][case])
@@ -77,7 +76,7 @@ async def test_vscode_is_denied_what_the_rules_forbid(
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("case", DOCUMENTED["allowed"])
 async def test_vscode_may_do_the_rest(
-    judge: GuestJudge, project: Path, line: str, spelling: str, case: str
+    judge: AgentJudge, project: Path, line: str, spelling: str, case: str
 ) -> None:
     """Before, every call of it was refused."""
     payload = tell(project, spelling, tool_use_id="tool-1", **DOCUMENTED["allowed"][case])
@@ -86,7 +85,7 @@ async def test_vscode_may_do_the_rest(
 
 
 async def test_a_prompt_of_vscode_is_refused_by_the_exit_code(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """At this event it takes no other answer."""
     payload = tell(project, "documented", hookEventName="UserPromptSubmit", prompt="a secret")
@@ -97,7 +96,7 @@ async def test_a_prompt_of_vscode_is_refused_by_the_exit_code(
 
 
 async def test_what_vscode_says_otherwise_is_denied_with_its_name(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """And with what a person can do about it."""
     payload = tell(project, "documented", tool_name="create_file", tool_input=["x"])
@@ -107,7 +106,7 @@ async def test_what_vscode_says_otherwise_is_denied_with_its_name(
     assert b"chat.hookFilesLocations" in response.stderr
 
 
-async def test_a_result_of_vscode_ends_the_call(judge: GuestJudge, project: Path) -> None:
+async def test_a_result_of_vscode_ends_the_call(judge: AgentJudge, project: Path) -> None:
     """Its results are texts."""
     call = {**DOCUMENTED["allowed"]["a command"], "tool_use_id": "tool-1"}
     for event, more in (("PreToolUse", {}), ("PostToolUse", {"tool_response": "clean"})):
@@ -129,7 +128,7 @@ def list_judged(records: list[dict[str, Any]], event: str) -> list[str]:
     return [one["body"]["action"] for one in found]
 
 
-async def test_an_event_by_two_lines_is_judged_once(judge: GuestJudge, project: Path) -> None:
+async def test_an_event_by_two_lines_is_judged_once(judge: AgentJudge, project: Path) -> None:
     """VS Code and Copilot run both lines; the second gets the answer of the first."""
     denied = tell(project, "documented", tool_use_id="1", **DOCUMENTED["denied"]["a command"])
     answers = [await judge.answer(Request(line, LINES[line], denied, 60.0)) for line in LINES]
@@ -142,7 +141,7 @@ async def test_an_event_by_two_lines_is_judged_once(judge: GuestJudge, project: 
 
 
 async def test_copilot_by_two_lines_is_judged_and_ended_once(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Each in its own form, though one says `toolArgs` and the other `tool_input`."""
     own = {"sessionId": "s", "cwd": str(project), "timestamp": 1}
@@ -165,7 +164,7 @@ async def test_copilot_by_two_lines_is_judged_and_ended_once(
 
 
 async def test_cursor_is_recognised_behind_claudes_settings(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Made from its documentation; denied by the exit code, which blocks in any case."""
     common = {"conversation_id": "c", "generation_id": "g", "cursor_version": "2.0"}
@@ -207,7 +206,7 @@ def test_rubbish_is_of_the_agent_whose_line_it_came_by(rubbish: bytes) -> None:
     assert recognize(asked).dialect is DIALECTS["claude"]
 
 
-async def test_relatives_of_gemini_are_shown_once(judge: GuestJudge, project: Path) -> None:
+async def test_relatives_of_gemini_are_shown_once(judge: AgentJudge, project: Path) -> None:
     """Qwen Code speaks as Claude does, but has Gemini's tools; made from its documentation."""
     call = {"tool_name": "run_shell_command", "tool_input": {"command": "git push --force"}}
     told = {"session_id": "q", "cwd": str(project), "timestamp": "2026-01-01T00:00:00Z", **call}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +15,114 @@ from amplifier_core.errors import AmplifierError
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.daemon.request import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge, _get_limit
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge, Repeats, _get_limit
+from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, make_project, record
+
+
+def tell(command: str, session: str = "s") -> Incoming:
+    """An agent wants to run a command."""
+    data = {"tool_name": "Bash", "tool_input": {"command": command}}
+    return Incoming("tool:pre", data, "preToolUse", session)
+
+
+class Judge:
+    """Counts what it judges."""
+
+    def __init__(self, verdict: Verdict | None = None, error: Exception | None = None) -> None:
+        self.calls = 0
+        self._verdict = verdict or Verdict(
+            decision="deny", reason="no", context=("x",), notes=("y",)
+        )
+        self._error = error
+
+    async def judge(self) -> Verdict:
+        self.calls += 1
+        await asyncio.sleep(0)
+        if self._error is not None:
+            raise self._error
+        return self._verdict
+
+
+async def test_the_second_line_gets_the_verdict_without_its_texts() -> None:
+    """One after the other, or while the first is still judged; a third question is another call."""
+    judge, known = Judge(), Repeats()
+    first, second = await asyncio.gather(
+        known.judge_once(tell("a"), "copilot", judge.judge),
+        known.judge_once(tell("a"), "claude", judge.judge),
+    )
+    assert judge.calls == 1
+    assert (first.decision, first.context, first.notes) == ("deny", ("x",), ("y",))
+    assert (second.decision, second.context, second.notes) == ("deny", (), ())
+    for line in ("claude", "copilot"):
+        await known.judge_once(tell("a"), line, judge.judge)
+    assert judge.calls == 2
+
+
+@pytest.mark.parametrize("other", [tell("b"), tell("a", "t")])
+async def test_another_event_is_judged_by_itself(other: Incoming) -> None:
+    """Another input, or another session."""
+    judge, known = Judge(), Repeats()
+    await known.judge_once(tell("a"), "copilot", judge.judge)
+    await known.judge_once(other, "claude", judge.judge)
+    assert judge.calls == 2
+
+
+async def test_an_input_that_was_changed_is_known_when_the_next_line_shows_it() -> None:
+    """It is not changed once more; the original is, for programs that show that one again."""
+    judge = Judge(Verdict(tool_input={"command": "b"}))
+    for shown, changed in (("b", None), ("a", {"command": "b"})):
+        known = Repeats()
+        await known.judge_once(tell("a"), "copilot", judge.judge)
+        again = await known.judge_once(tell(shown), "claude", judge.judge)
+        assert again.tool_input == changed
+    assert judge.calls == 2
+
+
+async def test_what_failed_is_judged_again() -> None:
+    """Nobody is answered from a verdict that there never was."""
+    known = Repeats()
+    failing: Callable[[], Awaitable[Any]] = Judge(error=RuntimeError("no")).judge
+    with pytest.raises(RuntimeError):
+        await known.judge_once(tell("a"), "copilot", failing)
+    judge = Judge()
+    await known.judge_once(tell("a"), "claude", judge.judge)
+    assert judge.calls == 1
+
+
+async def test_an_old_verdict_is_used_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes much later is another event; and only so many are kept."""
+    judge, known = Judge(), Repeats()
+    await known.judge_once(tell("a"), "copilot", judge.judge)
+    monkeypatch.setattr("amplifier_hooks.coding_agents.sessions.judge._LONGEST_GAP", 0.0)
+    await known.judge_once(tell("a"), "claude", judge.judge)
+    assert judge.calls == 2
+    monkeypatch.setattr("amplifier_hooks.coding_agents.sessions.judge._MOST", 2)
+    for word in "bcd":
+        await known.judge_once(tell(word), "claude", judge.judge)
+    assert len(known._events) == 2
+
 
 SESSION = "one"
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """A judge over an empty home."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
 
-async def ask(judge: GuestJudge, agent: str, name: str, folder: Path, **changes: Any) -> Response:
+async def ask(judge: AgentJudge, agent: str, name: str, folder: Path, **changes: Any) -> Response:
     """Fire a recorded event through the judge."""
     payload = json.dumps(record(agent, name, cwd=str(folder), **changes)).encode()
     return await judge.answer(Request(agent, Path(name).name.split(".")[0], payload, 60.0))
 
 
 async def test_a_guarded_file_is_denied_in_the_agents_own_form(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """With the real list of guarded files, for each agent with its own settings."""
     for agent, event, settings in (
@@ -49,7 +136,7 @@ async def test_a_guarded_file_is_denied_in_the_agents_own_form(
         assert settings in response.stdout.decode()
 
 
-async def test_our_own_data_is_guarded(judge: GuestJudge, project: Path, home: Path) -> None:
+async def test_our_own_data_is_guarded(judge: AgentJudge, project: Path, home: Path) -> None:
     """The trail, the trust and the state of sessions."""
     given = {"command": f"rm -r {home}/.local/share/amplifier/audit"}
     response = await ask(judge, "claude", "PreToolUse", project, tool_input=given)
@@ -74,7 +161,7 @@ hooks:
     ],
 )
 async def test_the_model_reads_that_nobody_can_be_asked(
-    judge: GuestJudge,
+    judge: AgentJudge,
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
     agent: str,
@@ -100,7 +187,7 @@ async def test_the_model_reads_that_nobody_can_be_asked(
 
 
 async def test_what_nobody_trusted_denies_at_gates_and_says_so(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Before the tool it is a no; at the start of the session a message."""
     (project / "amplifier.yaml").write_text("name: changed\n")
@@ -116,7 +203,7 @@ async def test_what_nobody_trusted_denies_at_gates_and_says_so(
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b"{", b'{"session_id": 5}', b"\xff\xfe"])
 async def test_rubbish_blocks_at_a_gate_and_is_a_failure_elsewhere(
-    judge: GuestJudge, payload: bytes
+    judge: AgentJudge, payload: bytes
 ) -> None:
     """Exit code 2 with a sentence blocks in every agent; at a stop it would do the opposite."""
     gate = await judge.answer(Request("codex", "PreToolUse", payload, 60.0))
@@ -126,7 +213,7 @@ async def test_rubbish_blocks_at_a_gate_and_is_a_failure_elsewhere(
     assert (stop.code, stop.stdout) == (1, b"")
 
 
-async def test_an_event_that_the_agent_does_not_have_blocks(judge: GuestJudge) -> None:
+async def test_an_event_that_the_agent_does_not_have_blocks(judge: AgentJudge) -> None:
     """Nobody knows what it would let through."""
     response = await judge.answer(Request("claude", "NoSuchEvent", b"{}", 60.0))
     assert response.code == 2
@@ -134,7 +221,7 @@ async def test_an_event_that_the_agent_does_not_have_blocks(judge: GuestJudge) -
 
 
 async def test_an_unexpected_error_is_a_denial(
-    judge: GuestJudge, project: Path, monkeypatch: pytest.MonkeyPatch
+    judge: AgentJudge, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever raises, the call does not run."""
 
@@ -153,7 +240,7 @@ async def test_an_unexpected_error_is_a_denial(
     assert "a known one" in json.loads(response.stdout)["reason"]
 
 
-async def test_the_end_of_a_session_ends_it(judge: GuestJudge, project: Path) -> None:
+async def test_the_end_of_a_session_ends_it(judge: AgentJudge, project: Path) -> None:
     """And it is counted no more."""
     await ask(judge, "claude", "PreToolUse", project, session_id="x")
     assert judge.count_sessions() == 1
@@ -162,7 +249,7 @@ async def test_the_end_of_a_session_ends_it(judge: GuestJudge, project: Path) ->
 
 
 async def test_an_agent_that_speaks_http_keeps_the_process(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """It cannot start another one; its end lets the process go."""
     for event, held in (("PreToolUse", True), ("SessionEnd", False)):
@@ -172,7 +259,7 @@ async def test_an_agent_that_speaks_http_keeps_the_process(
 
 
 async def test_a_sub_agent_with_its_own_id_stays_in_the_session(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Also one that a sub-agent has started; none of them ends the session."""
     await ask(judge, "copilot", "preToolUse", project, sessionId="root")
@@ -188,7 +275,7 @@ async def test_a_sub_agent_with_its_own_id_stays_in_the_session(
     assert judge.count_sessions() == 0
 
 
-async def test_where_an_exit_code_blocks_nothing_the_refusal_is_printed(judge: GuestJudge) -> None:
+async def test_where_an_exit_code_blocks_nothing_the_refusal_is_printed(judge: AgentJudge) -> None:
     """Copilot goes on after exit code 2 at a prompt, and obeys what is printed."""
     response = await judge.answer(Request("copilot", "userPromptSubmitted", b"rubbish", 60.0))
     assert response.code == 0
@@ -197,7 +284,7 @@ async def test_where_an_exit_code_blocks_nothing_the_refusal_is_printed(judge: G
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "copilot"])
 async def test_every_recorded_event_is_answered(
-    judge: GuestJudge, tmp_path: Path, agent: str
+    judge: AgentJudge, tmp_path: Path, agent: str
 ) -> None:
     """Each as its agent would read it: nothing, or one JSON object."""
     folder = make_project(tmp_path / agent)
@@ -216,7 +303,7 @@ async def test_every_recorded_event_is_answered(
             assert isinstance(json.loads(response.stdout), dict)
 
 
-async def test_a_call_from_nowhere_is_denied(judge: GuestJudge, project: Path) -> None:
+async def test_a_call_from_nowhere_is_denied(judge: AgentJudge, project: Path) -> None:
     """Which folder it is decides which rules hold."""
     for cwd in ("", "project"):
         payload = json.dumps(record("claude", "PreToolUse", cwd=cwd)).encode()
@@ -227,7 +314,7 @@ async def test_a_call_from_nowhere_is_denied(judge: GuestJudge, project: Path) -
 
 
 async def test_an_agent_that_moves_cannot_reach_its_settings(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Neither from where they are, nor from a session that began below, nor in other projects."""
     (project / ".claude").mkdir()
@@ -248,7 +335,7 @@ async def test_an_agent_that_moves_cannot_reach_its_settings(
 
 
 @pytest.mark.parametrize("padding", ["true " + "x" * 100_000 + "; ", "sudo " * 9])
-async def test_padding_leads_past_no_wall(judge: GuestJudge, project: Path, padding: str) -> None:
+async def test_padding_leads_past_no_wall(judge: AgentJudge, project: Path, padding: str) -> None:
     """What nobody can read to its end could end with anything."""
     for command in ("echo > .claude/settings.json", "amplifier trust", "claude --bare -p x"):
         given = {"command": padding + command}
@@ -257,7 +344,7 @@ async def test_padding_leads_past_no_wall(judge: GuestJudge, project: Path, padd
 
 
 async def test_an_agent_cannot_write_its_persons_bundle(
-    judge: GuestJudge, project: Path, home: Path
+    judge: AgentJudge, project: Path, home: Path
 ) -> None:
     """That one needs no trust, and would govern the next session."""
     own = home / ".config" / "amplifier" / "amplifier.yaml"
@@ -276,7 +363,7 @@ def test_hooks_have_less_time_than_the_desk(seconds: float, limit: float) -> Non
     assert _get_limit(seconds) == pytest.approx(limit)
 
 
-async def test_the_end_has_the_reason_that_the_agent_told(judge: GuestJudge, project: Path) -> None:
+async def test_the_end_has_the_reason_that_the_agent_told(judge: AgentJudge, project: Path) -> None:
     """In the trail, in our words."""
     await ask(judge, "claude", "SessionEnd", project, session_id="x", reason="prompt_input_exit")
     records = read_records(open_log(locate_trail({}, "claude-x")))

@@ -2,13 +2,335 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.sessions.opening import name_session
-from amplifier_hooks.coding_agents.sessions.remembering import RememberingApproval
-from tests.hooks.coding_agents.sessions.agents import make_project, start
+from amplifier_audit import open_log, read_records
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, HandedOver
+from amplifier_core.errors import ApprovalError
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.mount_plan import list_ways
+from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.session.trail import locate_trail
+from amplifier_hooks.agent.trust.material import Untrusted, collect_material
+from amplifier_hooks.agent.trust.store import TrustStore
+from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.sessions.opening import (
+    HostPrompt,
+    RememberingApproval,
+    adapt_plan,
+    can_ask,
+    load_plan,
+    name_session,
+)
+from amplifier_hooks.external.conversation import EventContext, current_event
+from amplifier_hooks.external.plan import WALLS, find_project
+from amplifier_hooks.guards.policy.paths import match_glob
+from tests.hooks.coding_agents.sessions.agents import PLAIN, make_project, start
+from tests.support.trust import trust_project
+
+
+def _ask(*options: str) -> ApprovalQuestion:
+    return ApprovalQuestion("May it?", options, 10.0, "deny", hook="h")
+
+
+async def test_the_agent_asks_its_person(project: Path) -> None:
+    """A question of a hook becomes `ask`; the trail says who asks."""
+    async with start("claude", project) as one:
+        one.hook(TOOL_PRE, action="ask_user", approval_prompt="Really?")
+        verdict = await one.tell("PreToolUse")
+        called = one.guest.external.tools.running.list_ids()
+    assert verdict.decision == "ask"
+    assert "Really?" in str(verdict.reason)
+    records = list(read_records(open_log(locate_trail({}, "s1"))))
+    types = [one["type"] for one in records]
+    assert "approval_decided" not in types
+    assert "tool_started" not in types
+    (handed,) = (one for one in records if one["type"] == "approval_handed_over")
+    assert (handed["hook"], handed["body"]["to"]) == ("test", "claude")
+    assert [handed["body"]["id"]] == called
+
+
+async def test_the_agent_asks_for_all_hooks_at_once(project: Path) -> None:
+    """Two hooks that ask about one call are one question, with both texts."""
+    async with start("claude", project) as one:
+        one.hook(TOOL_PRE, name="first", action="ask_user", approval_prompt="Really?")
+        one.hook(TOOL_PRE, name="second", action="ask_user", approval_prompt="Are you sure?")
+        verdict = await one.tell("PreToolUse")
+    assert verdict.reason == "Really?\nAre you sure?"
+
+
+async def test_nothing_is_handed_over_where_the_agent_cannot_ask() -> None:
+    """Outside of an event, or at one without a prompt, the answer is no."""
+    prompt = HostPrompt("claude")
+    with pytest.raises(ApprovalError, match="nobody can be asked"):
+        await prompt.decide(_ask("Allow once", "Deny"))
+    token = current_event.set(EventContext())
+    with pytest.raises(ApprovalError, match="nobody can be asked"):
+        await prompt.decide(_ask("Allow once", "Deny"))
+    current_event.reset(token)
+
+
+async def test_only_a_yes_for_once_is_handed_over() -> None:
+    """The agent's person is asked each time: no "always" is said in their name."""
+    token = current_event.set(EventContext(frozenset({"ask"})))
+    prompt = HostPrompt("claude")
+    handed = await prompt.decide(_ask("Allow always", "Allow once", "Deny"))
+    assert handed == HandedOver("claude", goes_on=True)
+    with pytest.raises(ApprovalError, match="none of Allow always, Deny"):
+        await prompt.decide(_ask("Allow always", "Deny"))
+    current_event.reset(token)
+
+
+QUESTION = ApprovalQuestion(
+    "May it?", ("Allow once", "Allow always", "Deny always"), 10.0, "deny", hook="h", digest="d1"
+)
+
+
+class Person:
+    """Says what it is given, and counts."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked = 0
+
+    async def decide(self, question: ApprovalQuestion) -> Any:
+        self.asked += 1
+        return self.answer
+
+
+class Terminal:
+    """The older form of an approval system."""
+
+    async def request_approval(
+        self, prompt: str, options: list[str], timeout: float, default: str
+    ) -> str:
+        return options[1]
+
+
+async def test_an_answer_for_always_outlives_the_process() -> None:
+    """Another system with the same state does not ask again, and says whose answer it was."""
+    state: dict[str, Any] = {}
+    first = Person(ApprovalAnswer("Allow always", by="ann"))
+    await RememberingApproval(first, state).decide(QUESTION)
+    second = Person(ApprovalAnswer("Deny always"))
+    answer = await RememberingApproval(second, state).decide(QUESTION)
+    assert answer == ApprovalAnswer("Allow always", by="rule:always, said by ann")
+    assert second.asked == 0
+
+
+async def test_an_answer_for_a_scope_holds_for_other_inputs() -> None:
+    """Its words say for what: the prompt is the scope, and not the exact input."""
+    options = ("Allow once", "Allow always for this folder", "Deny")
+    question = replace(QUESTION, options=options)
+    state: dict[str, Any] = {}
+    await RememberingApproval(Person(options[1]), state).decide(question)
+    person = Person("Deny")
+    asking = RememberingApproval(person, state)
+    answer = await asking.decide(replace(question, digest="d2"))
+    assert isinstance(answer, ApprovalAnswer)
+    assert (answer.option, person.asked) == (options[1], 0)
+
+
+async def test_other_questions_are_asked() -> None:
+    """Another input, hook or prompt is another question."""
+    state: dict[str, Any] = {}
+    await RememberingApproval(Person("Allow always"), state).decide(QUESTION)
+    person = Person("Allow once")
+    asking = RememberingApproval(person, state)
+    others = [replace(QUESTION, digest="d2"), replace(QUESTION, hook="x")]
+    others += [replace(QUESTION, prompt="?"), replace(QUESTION, tool_name="Read")]
+    for other in others:
+        await asking.decide(other)
+    assert person.asked == 4
+
+
+async def test_an_answer_for_once_is_not_kept() -> None:
+    """Nor is one with an edited input, nor one that was not offered."""
+    state: dict[str, Any] = {}
+    for answer in ("Allow once", ApprovalAnswer("Allow always", edited_input={}), "Yes always", 5):
+        person = Person(answer)
+        await RememberingApproval(person, state).decide(QUESTION)
+        assert person.asked == 1
+
+
+async def test_the_older_form_is_asked_too() -> None:
+    """Its answer is kept as well."""
+    state: dict[str, Any] = {}
+    assert await RememberingApproval(Terminal(), state).decide(QUESTION) == "Allow always"
+    assert await RememberingApproval(Person("x"), state).decide(QUESTION) == ApprovalAnswer(
+        "Allow always", by="rule:always, said by a person"
+    )
+
+
+async def test_a_damaged_state_is_no_answer() -> None:
+    """What is not a table of answers counts as nothing."""
+    person = Person("Allow once")
+    await RememberingApproval(person, {"guest_always": [1]}).decide(QUESTION)
+    assert person.asked == 1
+
+
+LOCAL_HOOK = """
+hooks:
+  - {module: local, source: ./local.py}
+tools:
+  - {module: tool-local, source: ./tool.py}
+"""
+CODE = "async def mount(coordinator, config=None):\n    return None\n"
+
+
+def _adapt(folder: Path, agent: str, **more: Any) -> dict[str, Any]:
+    return adapt_plan(load_bundle(project_dir=folder).mount_plan, DIALECTS[agent], **more)
+
+
+def test_the_agent_brings_model_and_tools_itself(project: Path) -> None:
+    """What remains of the bundle is what governs."""
+    plan = _adapt(project, "claude")
+    assert (plan["providers"], plan["tools"], plan["agents"]) == ([], [], {})
+    modules = {one["module"] if isinstance(one, dict) else one for one in plan["hooks"]}
+    assert "hooks-session-naming" not in modules
+
+
+def test_how_far_it_is_the_agent_shows_itself(home: Path, tmp_path: Path) -> None:
+    """Unless the bundle says that ours is shown."""
+    for written, shown in (("{}", False), ("{show: true}", True)):
+        text = f"hooks:\n  - {{module: hooks-progress-monitor, config: {written}}}\n"
+        plan = _adapt(make_project(tmp_path / str(shown), text), "claude")
+        entry = next(one for one in plan["hooks"] if one["module"] == "hooks-progress-monitor")
+        assert entry["config"]["show"] is shown
+
+
+def test_the_guard_has_a_guard(project: Path) -> None:
+    """The files by which an agent is guarded are out of its reach, whatever the bundle says."""
+    plan = _adapt(project, "claude", guarded=[Path("/x/settings.json")])
+    walls = plan["hooks"][-1]
+    assert walls["name"] == WALLS
+    assert walls["required"] is True
+    assert walls["config"]["patterns"] == ["/x/settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "ways"), [("claude", ("terminal",)), ("codex", ("store",)), ("gemini", ("store",))]
+)
+def test_who_cannot_ask_has_people_asked_through_the_store(
+    project: Path, agent: str, ways: tuple[str, ...]
+) -> None:
+    """Codex and Gemini have no prompt for hooks."""
+    assert list_ways(_adapt(project, agent)["approval"]) == ways
+    assert can_ask(DIALECTS[agent]) is (ways == ("terminal",))
+
+
+def test_a_way_that_the_bundle_names_stays(home: Path, tmp_path: Path) -> None:
+    """Who configured a service is not asked elsewhere."""
+    folder = make_project(tmp_path / "p", f"{PLAIN}\napproval: {{via: [terminal, store]}}\n")
+    plan = load_plan(DIALECTS["gemini"], folder)
+    assert list_ways(plan.bundle.mount_plan["approval"]) == ("terminal", "store")
+    assert plan.names_people
+
+
+def test_the_nearest_bundle_within_the_repository_counts(project: Path) -> None:
+    """From a folder below, the project's bundle governs; from another repository it does not."""
+    below = project / "a" / "b"
+    below.mkdir(parents=True)
+    assert find_project(below) == project
+    (project / "a" / ".git").mkdir()
+    assert find_project(below) == below
+
+
+def test_a_bundle_that_nobody_trusted_governs_nothing(project: Path) -> None:
+    """A changed bundle needs a person, and the error names the command."""
+    (project / "amplifier.yaml").write_text("name: other\n")
+    with pytest.raises(Untrusted, match="amplifier trust"):
+        load_plan(DIALECTS["claude"], project)
+
+
+def test_without_a_bundle_the_packaged_one_governs(home: Path, tmp_path: Path) -> None:
+    """A person who has installed the guard and nothing else is guarded."""
+    plan = load_plan(DIALECTS["claude"], tmp_path)
+    modules = [one["module"] for one in plan.bundle.mount_plan["hooks"]]
+    assert "hooks-command-guard" in modules
+
+
+def test_trust_is_for_everything_that_the_bundle_runs(home: Path, tmp_path: Path) -> None:
+    """A person trusts the whole content once, for our own sessions and for agents."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    for name in ("local.py", "tool.py"):
+        (folder / name).write_text(CODE)
+    make_project(folder, LOCAL_HOOK)
+    plan = load_plan(DIALECTS["claude"], folder)
+    assert plan.accepts(plan.material)
+    (folder / "tool.py").write_text(f"{CODE}# changed\n")
+    seen = collect_material(plan.bundle.reload(), folder)
+    assert not plan.accepts(seen)
+    trust_project(folder)
+    assert plan.accepts(seen)
+    assert not plan.accepts(plan.material)  # what was read before
+
+
+def test_a_named_bundle_governs_instead(home: Path, project: Path, tmp_path: Path) -> None:
+    """The command may name the bundle."""
+    other = tmp_path / "other.yaml"
+    other.write_text(f"name: other\n{PLAIN}")
+    trust_project(project, other)
+    assert load_plan(DIALECTS["claude"], project, str(other)).bundle.name == "other"
+
+
+def test_a_trusted_bundle_that_is_gone_leaves_nobody_ungoverned(project: Path) -> None:
+    """An agent may have removed it; a person says whether that was meant."""
+    below = project / "below"
+    below.mkdir()
+    (project / "amplifier.yaml").unlink()
+    for folder in (project, below):
+        with pytest.raises(Untrusted, match=r"is gone.*amplifier trust --revoke"):
+            load_plan(DIALECTS["claude"], folder)
+    TrustStore().revoke(project)
+    assert load_plan(DIALECTS["claude"], below).folder == below
+
+
+def test_a_bundle_above_does_not_stand_in_for_one_that_is_gone(
+    project: Path, tmp_path: Path
+) -> None:
+    """Its rules are other ones."""
+    make_project(tmp_path)
+    assert find_project(project) == project
+    (project / "amplifier.yaml").unlink()
+    with pytest.raises(Untrusted, match="is gone"):
+        find_project(project)
+
+
+def test_guarded_files_are_taken_literally(project: Path) -> None:
+    """A folder may have characters in its name that mean something in globs."""
+    guarded = [Path("/a[b]/settings.json"), Path("/k*/**"), Path(".claude/settings.json")]
+    patterns = _adapt(project, "claude", guarded=guarded)["hooks"][-1]["config"]["patterns"]
+    assert match_glob(Path("/a[b]/settings.json"), patterns[:1])
+    assert match_glob(Path("/k*/x/y"), patterns[1:2])
+    assert not match_glob(Path("/kx/x/y"), patterns[1:2])
+    assert match_glob(Path("/any/where/.claude/settings.json"), patterns[2:])
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "decision"),
+    [
+        ("Write", {"file_path": "settings.json"}, "deny"),
+        ("fs_write_file", {"path": "settings.json"}, "deny"),
+        ("mcp__fs__move", {"source": "x", "destination": "settings.json"}, "deny"),
+        ("Read", {"file_path": "settings.json"}, None),
+        ("Grep", {"pattern": "x", "path": "settings.json"}, None),
+        ("fs_write_file", {"path": "other.json"}, None),
+    ],
+)
+async def test_tools_that_nobody_knows_do_not_write_guarded_files(
+    project: Path, tool: str, given: dict[str, Any], decision: str | None
+) -> None:
+    """Not every agent says which tools belong to a server; reading is no change."""
+    async with start("claude", project, guarded=[project / "settings.json"]) as one:
+        verdict = await one.tell("PreToolUse", tool_name=tool, tool_input=given)
+    assert verdict.decision == decision
+
 
 STARTS = """
 hooks:

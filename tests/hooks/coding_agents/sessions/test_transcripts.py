@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.daemon.request import Request
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.coding_agents.sessions.transcripts import list_calls, measure
 from tests.hooks.coding_agents.sessions.agents import make_project, record
 
@@ -44,9 +44,9 @@ PROMPTS = {
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """A judge over an empty home."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
@@ -84,7 +84,7 @@ def test_rubbish_is_no_call(tmp_path: Path, agent: str, text: bytes) -> None:
 
 @pytest.mark.parametrize("agent", PROMPTS)
 async def test_a_session_that_tells_of_no_call_is_said_to_be_unguarded(
-    judge: GuestJudge, home: Path, tmp_path: Path, agent: str
+    judge: AgentJudge, home: Path, tmp_path: Path, agent: str
 ) -> None:
     """At the next prompt: to the person, in the status and in the trail."""
     project = make_project(tmp_path / "project")
@@ -101,7 +101,7 @@ async def test_a_session_that_tells_of_no_call_is_said_to_be_unguarded(
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 async def test_a_session_whose_calls_come_is_guarded(
-    judge: GuestJudge, home: Path, tmp_path: Path, agent: str
+    judge: AgentJudge, home: Path, tmp_path: Path, agent: str
 ) -> None:
     """Whatever its file says."""
     project = make_project(tmp_path / "project")
@@ -113,7 +113,7 @@ async def test_a_session_whose_calls_come_is_guarded(
     assert judge.list_alarms() == []
 
 
-async def ask(judge: GuestJudge, agent: str, event: str, folder: Path, transcript: Path) -> str:
+async def ask(judge: AgentJudge, agent: str, event: str, folder: Path, transcript: Path) -> str:
     """What the agent is answered."""
     found: dict[str, Any] = record(agent, event, cwd=str(folder))
     camel = "sessionId" in found

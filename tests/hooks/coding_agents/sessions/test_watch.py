@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.daemon.request import Request
 from amplifier_hooks.coding_agents.installing import places
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.coding_agents.sessions.watch import Watch
 from tests.hooks.coding_agents.sessions.agents import make_project, record
 from tests.support.agent_homes import empty_home
@@ -52,14 +52,14 @@ def project(home: Path) -> Path:
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """The real judge, with the real list of files."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
 
-async def ask(judge: GuestJudge, agent: str, event: str, folder: Path) -> str:
+async def ask(judge: AgentJudge, agent: str, event: str, folder: Path) -> str:
     """What the agent is answered; of a denial, the reason."""
     found: dict[str, Any] = record(agent, event, cwd=str(folder))
     found["sessionId" if "sessionId" in found else "session_id"] = "one"
@@ -82,7 +82,7 @@ def list_alarms(agent: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("agent", GATES)
 async def test_a_switch_that_appears_denies_until_it_is_gone(
-    judge: GuestJudge, project: Path, agent: str
+    judge: AgentJudge, project: Path, agent: str
 ) -> None:
     """At every gate, with the file and the switch; the trail has both turns."""
     put_up(Target(agent, "user", project), Wish())
@@ -105,7 +105,7 @@ async def test_a_switch_that_appears_denies_until_it_is_gone(
 
 @pytest.mark.parametrize("agent", GATES)
 async def test_lines_that_are_changed_or_removed_deny(
-    judge: GuestJudge, project: Path, agent: str
+    judge: AgentJudge, project: Path, agent: str
 ) -> None:
     """One event of many is enough."""
     target = Target(agent, "user", project)
@@ -124,19 +124,19 @@ async def test_lines_that_are_changed_or_removed_deny(
 
 
 async def test_another_process_compares_with_the_start_of_the_session(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Whoever ends the process does not make it forget."""
     put_up(Target("claude", "user", project), Wish())
     await ask(judge, "claude", "PreToolUse", project)
     await judge.close()
     write(project / ".claude/settings.json", OFF)
-    other = GuestJudge()
+    other = AgentJudge()
     assert DENIED in await ask(other, "claude", "PreToolUse", project)
     await other.close()
 
 
-async def test_the_person_may_go_on_with_a_change(judge: GuestJudge, project: Path) -> None:
+async def test_the_person_may_go_on_with_a_change(judge: AgentJudge, project: Path) -> None:
     """By installing again, which says what is off, or by removing; other settings are theirs."""
     target = Target("claude", "user", project)
     put_up(target, Wish())
@@ -155,7 +155,7 @@ async def test_the_person_may_go_on_with_a_change(judge: GuestJudge, project: Pa
 
 
 async def test_a_session_without_lines_before_its_tools_is_denied(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """It began so: its prompts come to us, its tools would not."""
     target = Target("claude", "user", project)
@@ -168,7 +168,7 @@ async def test_a_session_without_lines_before_its_tools_is_denied(
 
 
 async def test_the_first_event_says_what_is_off_for_any_guarded_agent(
-    judge: GuestJudge, project: Path
+    judge: AgentJudge, project: Path
 ) -> None:
     """Of the next agent that is started here, nobody would hear."""
     put_up(Target("claude", "user", project), Wish())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.sessions import guest_session
+from amplifier_hooks.coding_agents.sessions import session as agent_session
 from amplifier_hooks.insight.replay.recording import Run
 from amplifier_hooks.insight.replay.steps import DEADLINE, list_early, list_steps
 from tests.hooks.insight.replay.items import call, event
@@ -114,7 +114,7 @@ def test_what_hooks_judged_too_late_was_denied_by_the_other_program() -> None:
     late = event("policy:violation", 2, event="tool:pre", hook=DEADLINE)
     assert steps(event("session:start", 1), late) == [("late", 2)]
     assert steps(event("session:start", 1), late, event("guest:setup", 3))[0] == ("late", 2)
-    assert guest_session.DEADLINE == DEADLINE
+    assert agent_session.DEADLINE == DEADLINE
 
 
 def test_what_modules_tell_of_before_the_start_is_early() -> None:

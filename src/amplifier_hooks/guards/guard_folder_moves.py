@@ -6,9 +6,9 @@ What is written to the files themselves, the walls of the plan deny.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
-from amplifier_hooks.coding_agents.sessions.readings import list_readings
 from amplifier_hooks.guards.bash import (
     Command,
     Word,
@@ -17,7 +17,18 @@ from amplifier_hooks.guards.bash import (
     list_directories,
 )
 
-NAME = "guest-uprooting"
+MOST_READINGS = 10_000
+"""More would keep everybody waiting who is judged by the same process."""
+
+
+def list_readings(words: Sequence[Word], bases: Sequence[Path]) -> Iterator[tuple[Word, Path]]:
+    """Each word with each folder; ValueError where they are too many to be looked at."""
+    if len(words) * len(bases) > MOST_READINGS:
+        raise ValueError(f"the command has {len(words)} words, too many to be looked at")
+    return product(words, bases)
+
+
+ASKER = "guest-uprooting"
 _REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
 _MOVING = frozenset({"ln", "mv"})
 _TO_FOLDER = frozenset({"-t", "--target-directory"})
@@ -27,7 +38,7 @@ _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-un
 
 def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
     """The first of the files that a command would move, remove or link with its folder."""
-    commands = list_all_commands(command, NAME)
+    commands = list_all_commands(command, ASKER)
     workspace = Workspace(folder, Path.home())
     if not any(_list_taken(one) or _cleans(one) for one in commands):
         return None

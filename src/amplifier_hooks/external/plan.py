@@ -1,4 +1,4 @@
-"""The bundle of an agent's project, as a session without a model or tools of its own runs it."""
+"""The bundle of the project that another program works in, as it governs that program there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
 from amplifier_hooks.agent.bundles.load import list_project_candidates
 from amplifier_hooks.agent.trust.material import Material, Untrusted, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
-from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.guards.policy.paths import escape_glob
 from amplifier_hooks.guards.policy.tool_calls import FILE_KEYS
 from amplifier_hooks.machine.snapshot import normalize
 
 WALLS = "guest-walls"
-"""The hook that keeps an agent away from what it is guarded by."""
+"""The hook that keeps a program away from what it is guarded by."""
 
 _READING = ("Read", "Glob", "Grep", "LS")
 """The tools that may name a guarded file; of one that nobody knows, nobody knows what it does."""
@@ -32,8 +30,8 @@ Adapt = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class GuestPlan:
-    """Where an agent works, and what governs it there."""
+class TrustedPlan:
+    """Where a program works, and what a person has allowed to govern it there."""
 
     folder: Path
     bundle: Bundle
@@ -82,17 +80,7 @@ def _refuse_removed(folders: Sequence[Path]) -> None:
             )
 
 
-def load_plan(
-    dialect: Dialect, start: Path, named: str = "", guarded: Sequence[Path] = ()
-) -> GuestPlan:
-    """Read what governs an agent; Untrusted if no person has allowed exactly that.
-
-    `guarded` has the files by which the agent is guarded.
-    """
-    return load_adapted(start, named, lambda plan: adapt_plan(plan, dialect, guarded))
-
-
-def load_adapted(start: Path, named: str, adapt: Adapt) -> GuestPlan:
+def load_trusted_plan(start: Path, named: str, adapt: Adapt) -> TrustedPlan:
     """Read what governs a program; Untrusted if no person has allowed exactly that."""
     folder = start if named else find_project(start)
     bundle = load_bundle(named or None, project_dir=folder)
@@ -106,7 +94,7 @@ def load_adapted(start: Path, named: str, adapt: Adapt) -> GuestPlan:
     material.snapshot.seal()
     material.snapshot.govern(material.folder)
     ways = list_ways(bundle.mount_plan["approval"])
-    return GuestPlan(folder, adapted, material, named, any(way != "terminal" for way in ways))
+    return TrustedPlan(folder, adapted, material, named, any(way != "terminal" for way in ways))
 
 
 def _is_trusted(material: Material, named: str) -> bool:
@@ -118,17 +106,13 @@ def _name_option(named: str) -> str:
     return f" --bundle {shlex.quote(named)}" if named else ""
 
 
-def adapt_plan(
-    plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
-) -> dict[str, Any]:
-    """The plan without what the agent has itself, and with its guard's own guard."""
-    return adapt_to_program(plan, guarded, can_ask=can_ask(dialect))
-
-
 def adapt_to_program(
     plan: dict[str, Any], guarded: Sequence[Path], *, can_ask: bool
 ) -> dict[str, Any]:
-    """The same for any program, which may be able to ask its person."""
+    """The plan without what the program has itself, and with its guard's own guard.
+
+    `guarded` has the files by which it is guarded.
+    """
     adapted = keep_hooks_only(plan)
     if guarded:
         adapted["hooks"].append(_build_walls(guarded))
@@ -156,9 +140,3 @@ def _adapt_approval(section: Mapping[str, Any], *, can_ask: bool) -> dict[str, A
     if list_ways(section) == ("terminal",) and not can_ask:
         return {**section, "via": "store"}
     return dict(section)
-
-
-def can_ask(dialect: Dialect) -> bool:
-    """Whether the agent asks its person when a hook wants it before a tool."""
-    rows = dialect.events.values()
-    return any(row.matched == TOOL and "ask" in row.powers for row in rows)

@@ -1,4 +1,4 @@
-"""Prompts of an agent that was started in a way in which it asks no hook before tools."""
+"""Ways in which an agent runs tools past its hooks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import pytest
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.daemon.request import Request
-from amplifier_hooks.coding_agents.sessions.judge import GuestJudge
-from amplifier_hooks.coding_agents.sessions.unguarded import read_host_arguments
-from tests.hooks.coding_agents.sessions.agents import record
+from amplifier_hooks.coding_agents.sessions.bypasses import find_bare_shell, read_host_arguments
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
+from tests.hooks.coding_agents.sessions.agents import record, start
 
 PROMPT = ("dispatch", "prompt:submit")
 
 
 @pytest.fixture
-async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+async def judge(home: Path) -> AsyncIterator[AgentJudge]:
     """A judge over an empty home."""
-    found = GuestJudge()
+    found = AgentJudge()
     yield found
     await found.close()
 
@@ -75,7 +75,7 @@ def test_the_real_chain_of_processes_is_read() -> None:
     [(["gemini", "--acp"], True), (["gemini", "-p", "x"], False), ([], False)],
 )
 async def test_a_prompt_is_refused_where_no_hook_would_be_asked(
-    judge: GuestJudge,
+    judge: AgentJudge,
     project: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
@@ -97,3 +97,33 @@ async def test_a_prompt_is_refused_where_no_hook_would_be_asked(
     records = list(read_records(open_log(locate_trail({}, "gemini-s"))))
     judged = [one["body"] for one in records if (one["type"], one.get("event")) == PROMPT]
     assert [one["action"] for one in judged] == ["deny" if refused else "continue"]
+
+
+BARE = ["bash", "bash -i", "sudo -u x bash", "python3", "python3.11", "ls; python", "bash -l"]
+BARE += ["python3 -i a.py", "psql db", "sqlite3 a.db", "env FOO=1 sh", "nohup bash &", "exec bash"]
+GIVEN = ["python3 a.py", "python3 -c 'x'", "echo x | bash", "bash < f", "node -e 1", "git status"]
+GIVEN += ["psql -c x db", "ssh host ls -l", "python3 - <<E\nprint(1)\nE", "bash script.sh"]
+
+
+@pytest.mark.parametrize("command", BARE)
+def test_a_program_without_work_is_found(command: str) -> None:
+    """It would take what it does from its terminal."""
+    assert find_bare_shell(command) is not None
+
+
+@pytest.mark.parametrize("command", GIVEN)
+def test_a_program_that_is_told_what_to_do_is_not(command: str) -> None:
+    """What it runs stands in the command."""
+    assert find_bare_shell(command) is None
+
+
+async def test_codex_may_not_start_one(project: Path) -> None:
+    """Codex types into it without telling; Claude has no such tool."""
+    async with start("codex", project) as one:
+        verdict = await one.tell("PreToolUse", tool_input={"command": "bash"})
+        other = await one.tell("PreToolUse", tool_input={"command": "bash script.sh"})
+    assert verdict.decision == "deny"
+    assert "lets nobody judge what is typed" in str(verdict.reason)
+    assert other.decision is None
+    async with start("claude", project, "s2") as one:
+        assert (await one.tell("PreToolUse", tool_input={"command": "bash"})).decision is None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,10 +14,48 @@ from typing import Any, TypeVar
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
+from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.sessions.guest_session import GuestSession
-from amplifier_hooks.coding_agents.sessions.opening import name_session, open_guest
-from amplifier_hooks.coding_agents.sessions.states import GuestStates
+from amplifier_hooks.coding_agents.sessions.opening import name_session, open_agent_session
+from amplifier_hooks.coding_agents.sessions.session import AgentSession
+from amplifier_hooks.machine.user import find_data_home
+
+KEPT_DAYS = 30
+
+
+class AgentStates:
+    """Reads and writes the states, one file each."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        folder = root or find_data_home() / "amplifier" / "guests" / "sessions"
+        self._store = SessionStore(folder)
+
+    async def load(self, session_id: str) -> SavedSession | None:
+        """How a session stood, and where; None if it is new.
+
+        SessionStateError if what was kept of it cannot be read: where it worked decides what
+        governs it, so nothing else is taken instead.
+        """
+        return await asyncio.to_thread(self._load, session_id)
+
+    def _load(self, session_id: str) -> SavedSession | None:
+        return None if self._store.get(session_id) is None else self._store.load(session_id)
+
+    async def save(self, session_id: str, state: Mapping[str, Any], folder: str) -> None:
+        """Write how a session stands."""
+        info = SessionInfo(session_id, working_dir=folder)
+        await asyncio.to_thread(self._store.save, info, state)
+
+    async def remove_old(self, days: float = KEPT_DAYS) -> None:
+        """Forget sessions that nobody has gone on with for a long time."""
+        await asyncio.to_thread(self._remove_before, time.time() - days * 86_400)
+
+    def _remove_before(self, oldest: float) -> None:
+        for path in list(self._store.root.glob("*")):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
 
 logger = logging.getLogger(__name__)
 
@@ -35,12 +75,12 @@ MOST_OPEN = 64
 """More than these are suspended, the one first that was used least lately."""
 
 
-class GuestSessions:
+class AgentSessions:
     """Opens each session once, keeps it, and saves how it stands after every event."""
 
     def __init__(
         self,
-        states: GuestStates,
+        states: AgentStates,
         list_guarded: Callable[[Path], Sequence[Path]] = lambda root: (),
         equip: Equip = lambda coordinator: None,
         is_self_test: IsSelfTest = lambda session_id: False,
@@ -49,7 +89,7 @@ class GuestSessions:
         self._list_guarded = list_guarded
         self._equip = equip
         self._is_self_test = is_self_test
-        self._open: dict[str, GuestSession] = {}
+        self._open: dict[str, AgentSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._works: set[asyncio.Task[Any]] = set()
         self._writing: dict[str, asyncio.Lock] = {}
@@ -69,7 +109,7 @@ class GuestSessions:
     @asynccontextmanager
     async def use(
         self, dialect: Dialect, theirs: str, start: Path, bundle: str = ""
-    ) -> AsyncIterator[GuestSession]:
+    ) -> AsyncIterator[AgentSession]:
         """The session, opened or resumed if need be; how it stands is saved afterwards."""
         session_id = name_session(dialect.name, theirs)
         guest = self._open.get(session_id)
@@ -84,7 +124,7 @@ class GuestSessions:
 
     async def _find(
         self, dialect: Dialect, session_id: str, start: Path, bundle: str
-    ) -> GuestSession:
+    ) -> AgentSession:
         async with self._get_lock(session_id):
             guest = self._open.get(session_id)
             if guest is None:
@@ -101,12 +141,12 @@ class GuestSessions:
 
     async def _start(
         self, dialect: Dialect, session_id: str, start: Path, bundle: str
-    ) -> GuestSession:
+    ) -> AgentSession:
         saved = await self._states.load(session_id)
         if saved is not None:
             # Not where the agent is by now: it may have gone where other rules hold.
             start = Path(saved.info.working_dir)
-        guest = await open_guest(
+        guest = await open_agent_session(
             dialect,
             session_id,
             start,
@@ -124,11 +164,11 @@ class GuestSessions:
         """Held while a session opens or closes."""
         return self._locks.setdefault(session_id, asyncio.Lock())
 
-    async def end(self, guest: GuestSession, reason: str) -> None:
+    async def end(self, guest: AgentSession, reason: str) -> None:
         """The agent's session is over; it may still be resumed, when this has ended."""
         await self._see_through(self._end(guest, reason))
 
-    async def _end(self, guest: GuestSession, reason: str) -> None:
+    async def _end(self, guest: AgentSession, reason: str) -> None:
         session_id = guest.session.session_id
         async with self._get_lock(session_id):
             if self._open.get(session_id) is not guest:  # told twice
@@ -142,21 +182,21 @@ class GuestSessions:
 
     # Saving
 
-    async def save_now(self, guest: GuestSession) -> None:
+    async def save_now(self, guest: AgentSession) -> None:
         """Save how a session stands before its agent acts on what it was told."""
         await self._save(guest.session.session_id, guest)
 
-    def _save_soon(self, session_id: str, guest: GuestSession) -> None:
+    def _save_soon(self, session_id: str, guest: AgentSession) -> None:
         """Save without making the agent wait, and several events at once."""
         if session_id not in self._saving:
             self._saving[session_id] = asyncio.create_task(self._save_later(session_id, guest))
 
-    async def _save_later(self, session_id: str, guest: GuestSession) -> None:
+    async def _save_later(self, session_id: str, guest: AgentSession) -> None:
         await asyncio.sleep(_GATHER)
         del self._saving[session_id]
         await self._save(session_id, guest)
 
-    async def _save(self, session_id: str, guest: GuestSession) -> None:
+    async def _save(self, session_id: str, guest: AgentSession) -> None:
         try:
             folder = guest.coordinator.get_capability("session.working_dir")
             async with self._writing.setdefault(session_id, asyncio.Lock()):  # older ones first
@@ -181,7 +221,7 @@ class GuestSessions:
             await self._see_through(self._suspend(session_id, guest, unless_busy=True))
 
     async def _suspend(
-        self, session_id: str, guest: GuestSession, *, unless_busy: bool = False
+        self, session_id: str, guest: AgentSession, *, unless_busy: bool = False
     ) -> None:
         async with self._get_lock(session_id):
             # Whoever held the lock may have opened it for an event that is judged now.

@@ -13,6 +13,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
+from amplifier_core.models import Level
 from amplifier_core.records import AnswerIgnored
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.waiting import run_with_timeout
@@ -21,12 +22,31 @@ from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.writing import list_ignored
 from amplifier_hooks.coding_agents.sessions import handlers, transcripts, watch
-from amplifier_hooks.coding_agents.sessions.display import AgentDisplay
 from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.trails.bodies import GuardAlarm
+
+
+class AgentDisplay:
+    """Shows messages through the agent: they go out with the answer to the event."""
+
+    def __init__(self) -> None:
+        self._early: list[str] = []
+
+    def show_message(self, message: str, level: Level, source: str = "hook") -> None:
+        """Keep a message until the agent can be given it."""
+        who = source.removeprefix("hook:")
+        text = message if level == "info" else f"{level}: {who}: {message}"
+        event = current_event.get()
+        (self._early if event is None else event.notes).append(text)
+
+    def take_early(self) -> list[str]:
+        """What was shown while no event was under way."""
+        texts, self._early = self._early, []
+        return texts
+
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +70,7 @@ _RELOAD_EVERY = 2.0
 _PATIENCE = 10.0
 
 
-class GuestSession:
+class AgentSession:
     """Takes the events of one agent session, several at once if the agent does that."""
 
     def __init__(

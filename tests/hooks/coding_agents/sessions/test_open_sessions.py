@@ -11,17 +11,50 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records
+from amplifier_core.errors import SessionStateError
 from amplifier_core.events import SESSION_END, TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.sessions import guest_sessions
-from amplifier_hooks.coding_agents.sessions.guest_session import ENDED, GuestSession
-from amplifier_hooks.coding_agents.sessions.guest_sessions import GuestSessions
-from amplifier_hooks.coding_agents.sessions.opening import open_guest
-from amplifier_hooks.coding_agents.sessions.states import GuestStates
+from amplifier_hooks.coding_agents.sessions import open_sessions
+from amplifier_hooks.coding_agents.sessions.open_sessions import AgentSessions, AgentStates
+from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.session import ENDED, AgentSession
 from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import make_project, read
+
+
+async def test_a_session_is_found_again(tmp_path: Path) -> None:
+    """With its state and with the folder that it began in."""
+    states = AgentStates(tmp_path)
+    await states.save("claude-1", {"x": 1}, "/project")
+    saved = await states.load("claude-1")
+    assert saved is not None
+    assert (saved.state, saved.info.working_dir) == ({"x": 1}, "/project")
+    assert await states.load("claude-2") is None
+
+
+async def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
+    """Where the session began decides what governs it: nothing is guessed."""
+    states = AgentStates(tmp_path)
+    await states.save("claude-1", {"x": 1}, "/project")
+    next(tmp_path.iterdir()).write_text("{")
+    with pytest.raises(SessionStateError):
+        await states.load("claude-1")
+
+
+async def test_old_ones_are_removed(tmp_path: Path) -> None:
+    """Those that nobody has gone on with for a month."""
+    states = AgentStates(tmp_path)
+    await states.save("claude-1", {}, "/")
+    await states.save("claude-2", {}, "/")
+    old = next(path for path in tmp_path.iterdir() if "claude-1" in path.name)
+    past = time.time() - 40 * 86_400
+    os.utime(old, (past, past))
+    await states.remove_old()
+    assert await states.load("claude-1") is None
+    assert await states.load("claude-2") is not None
+
 
 CLAUDE = DIALECTS["claude"]
 
@@ -32,7 +65,7 @@ def _list_types(session_id: str) -> list[str]:
 
 async def test_a_session_is_opened_once(project: Path) -> None:
     """Also when many events come at once."""
-    sessions = GuestSessions(GuestStates())
+    sessions = AgentSessions(AgentStates())
 
     async def use() -> int:
         async with sessions.use(CLAUDE, "s", project) as guest:
@@ -47,12 +80,12 @@ async def test_a_session_is_opened_once(project: Path) -> None:
 
 async def test_a_suspended_session_goes_on_in_one_trail(project: Path) -> None:
     """One trail with one start, the suspension, and one end."""
-    states = GuestStates()
-    first = GuestSessions(states)
+    states = AgentStates()
+    first = AgentSessions(states)
     async with first.use(CLAUDE, "s", project) as guest:
         await guest.handle(read("claude", "PreToolUse"))
     await first.close()
-    second = GuestSessions(states)
+    second = AgentSessions(states)
     async with second.use(CLAUDE, "s", project) as guest:
         await guest.handle(read("claude", "PostToolUse"))
         await second.end(guest, "complete")
@@ -64,12 +97,12 @@ async def test_a_suspended_session_goes_on_in_one_trail(project: Path) -> None:
 
 async def test_a_resumed_session_stays_where_it_began(project: Path, tmp_path: Path) -> None:
     """An agent that has gone elsewhere in the meantime is governed as before."""
-    states, elsewhere = GuestStates(), make_project(tmp_path / "elsewhere")
-    first = GuestSessions(states)
+    states, elsewhere = AgentStates(), make_project(tmp_path / "elsewhere")
+    first = AgentSessions(states)
     async with first.use(CLAUDE, "s", project):
         pass
     await first.close()
-    second = GuestSessions(states)
+    second = AgentSessions(states)
     async with second.use(CLAUDE, "s", elsewhere) as guest:
         assert guest.coordinator.get_capability("session.working_dir") == str(project)
     await second.close()
@@ -85,13 +118,13 @@ async def test_what_nobody_goes_on_with_is_forgotten_when_the_process_ends(
     project: Path, tmp_path: Path
 ) -> None:
     """Else every session that any agent ever had would be kept, and looked through."""
-    states, folder = GuestStates(tmp_path / "states"), tmp_path / "states"
-    first = GuestSessions(states)
+    states, folder = AgentStates(tmp_path / "states"), tmp_path / "states"
+    first = AgentSessions(states)
     async with first.use(CLAUDE, "old", project):
         pass
     await first.close()
     _make_old(folder, days=31)
-    second = GuestSessions(states)
+    second = AgentSessions(states)
     async with second.use(CLAUDE, "new", project):
         pass
     await second.close()
@@ -101,9 +134,9 @@ async def test_what_nobody_goes_on_with_is_forgotten_when_the_process_ends(
 
 async def test_a_forgotten_session_can_begin_again(project: Path, tmp_path: Path) -> None:
     """An agent that comes back after months is judged, in the trail that it had."""
-    states = GuestStates(tmp_path / "states")
+    states = AgentStates(tmp_path / "states")
     for _ in range(2):
-        sessions = GuestSessions(states)
+        sessions = AgentSessions(states)
         async with sessions.use(CLAUDE, "s", project) as guest:
             verdict = await guest.handle(read("claude", "PreToolUse", cwd=str(project)))
         assert verdict.decision is None
@@ -118,8 +151,8 @@ async def test_too_many_sessions_are_suspended(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ones that were used least lately go first; a busy one stays."""
-    monkeypatch.setattr(guest_sessions, "MOST_OPEN", 2)
-    sessions = GuestSessions(GuestStates())
+    monkeypatch.setattr(open_sessions, "MOST_OPEN", 2)
+    sessions = AgentSessions(AgentStates())
     for name in ("a", "b", "c"):
         async with sessions.use(CLAUDE, name, project) as guest:
             await guest.handle(read("claude", "Stop"))
@@ -134,14 +167,14 @@ async def test_a_state_that_cannot_be_saved_is_no_failure_of_the_answer(
     """A full disk is logged; the agent gets its answer."""
     blocked = tmp_path / "file"
     blocked.write_text("")
-    sessions = GuestSessions(GuestStates(blocked))
+    sessions = AgentSessions(AgentStates(blocked))
     async with sessions.use(CLAUDE, "s", project) as guest:
         await guest.handle(read("claude", "PreToolUse"))
     await sessions.close()
     assert "is not saved" in caplog.text
 
 
-def _make_waiting_hook(guest: GuestSession) -> tuple[asyncio.Event, asyncio.Event]:
+def _make_waiting_hook(guest: AgentSession) -> tuple[asyncio.Event, asyncio.Event]:
     """A hook before tools that says when it is asked, and waits to be let on."""
     asked, let_on = asyncio.Event(), asyncio.Event()
 
@@ -158,7 +191,7 @@ async def test_a_session_that_became_busy_is_not_suspended(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the choice and the suspension somebody may have asked something."""
-    sessions = GuestSessions(GuestStates())
+    sessions = AgentSessions(AgentStates())
     async with sessions.use(CLAUDE, "s", project) as guest:
         asked, let_on = _make_waiting_hook(guest)
         judging = asyncio.create_task(guest.handle(read("claude", "PreToolUse", cwd=str(project))))
@@ -175,9 +208,9 @@ async def test_a_session_ends_after_what_is_under_way_and_before_what_comes_next
     project: Path,
 ) -> None:
     """One trail has one writer at a time; nobody is turned away because it is still closing."""
-    sessions = GuestSessions(GuestStates())
+    sessions = AgentSessions(AgentStates())
 
-    async def call(guest: GuestSession, call_id: str) -> Verdict:
+    async def call(guest: AgentSession, call_id: str) -> Verdict:
         given = read("claude", "PreToolUse", cwd=str(project), tool_use_id=call_id)
         return await guest.handle(given)
 
@@ -207,8 +240,8 @@ async def test_what_is_judged_after_the_end_is_denied(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing would record it."""
-    monkeypatch.setattr(guest_sessions, "_SETTLE", 0.01)
-    sessions = GuestSessions(GuestStates())
+    monkeypatch.setattr(open_sessions, "_SETTLE", 0.01)
+    sessions = AgentSessions(AgentStates())
     async with sessions.use(CLAUDE, "s", project) as guest:
         asked, let_on = _make_waiting_hook(guest)
         judging = asyncio.create_task(guest.handle(read("claude", "PreToolUse", cwd=str(project))))
@@ -221,7 +254,7 @@ async def test_what_is_judged_after_the_end_is_denied(
 
 async def test_a_session_is_closed_although_nobody_waits_for_that(project: Path) -> None:
     """An agent gives hooks little time at its end; its session can be resumed all the same."""
-    sessions = GuestSessions(GuestStates())
+    sessions = AgentSessions(AgentStates())
     async with sessions.use(CLAUDE, "s", project) as guest:
         asked, let_on = asyncio.Event(), asyncio.Event()
 
@@ -250,16 +283,16 @@ async def test_a_session_is_opened_although_nobody_waits_for_that(
     """The next event finds it, and not a trail that somebody else seems to write."""
     started, let_on = asyncio.Event(), asyncio.Event()
 
-    async def open_slowly(*args: Any, **options: Any) -> GuestSession:
-        guest = await open_guest(*args, **options)
+    async def open_slowly(*args: Any, **options: Any) -> AgentSession:
+        guest = await open_agent_session(*args, **options)
         started.set()
         await let_on.wait()
         return guest
 
-    monkeypatch.setattr(guest_sessions, "open_guest", open_slowly)
-    sessions = GuestSessions(GuestStates())
+    monkeypatch.setattr(open_sessions, "open_agent_session", open_slowly)
+    sessions = AgentSessions(AgentStates())
 
-    async def use() -> GuestSession:
+    async def use() -> AgentSession:
         async with sessions.use(CLAUDE, "s", project) as guest:
             return guest
 
