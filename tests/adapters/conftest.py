@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coverage.tables import list_coverage
+from amplifier_hooks.coverage import TABLES
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import Stage
 
@@ -42,7 +42,7 @@ def find_drivers() -> dict[str, type[Driver]]:
 
 def is_installed(name: str) -> bool:
     """Whether the package of a framework is here: its driver may set up the process for it."""
-    package = next((one.package for one in list_coverage() if one.module.endswith(f".{name}")), "")
+    package = next((one.package for one in TABLES if one.module.endswith(f".{name}")), "")
     try:
         return not package or bool(version(package))
     except PackageNotFoundError:

@@ -11,7 +11,7 @@ import pytest
 from amplifier_hooks.agent.session.assembled import MOST_CONTINUATIONS
 from amplifier_hooks.coding_agents.installing.names import TITLES
 from amplifier_hooks.coding_agents.sessions.handlers import MOST_BLOCKED_STOPS
-from amplifier_hooks.coverage.tables import list_coverage
+from amplifier_hooks.coverage import TABLES
 from tests.agents.programs import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_agents_that_nobody_has_run_are_named_as_such() -> None:
 def test_every_framework_that_has_an_adapter_is_named() -> None:
     """And has a row in the table of the index."""
     index = (ROOT / "docs" / "adapters" / "index.md").read_text()
-    for one in list_coverage():
+    for one in TABLES:
         if one.name != "agent-hooks":  # a contract, and no framework
             assert one.framework in README
             assert f"({one.name}.md)" in index

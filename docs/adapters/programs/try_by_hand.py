@@ -4,7 +4,7 @@ import asyncio
 
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.frameworks import govern
 

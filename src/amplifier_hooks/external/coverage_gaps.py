@@ -10,7 +10,7 @@ from amplifier_core.errors import SessionError
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.records import ErrorNoted, UserMessage
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.run import Run
 
 Ungoverned = Literal["warn", "deny"]

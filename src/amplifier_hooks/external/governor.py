@@ -18,7 +18,7 @@ from typing import Protocol, Self
 
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.coverage_gaps import (
     check_start,
     tell_unheard,

@@ -11,7 +11,7 @@ from amplifier_core.message_models import ChatResponse
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.messages import (
     Plain,

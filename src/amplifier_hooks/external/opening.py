@@ -33,7 +33,7 @@ from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.handover import RunApproval
 from amplifier_hooks.external.loops import Home

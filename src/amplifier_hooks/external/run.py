@@ -15,7 +15,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import resolve
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.calling import (
     Handler,
     LoopSeat,

@@ -21,7 +21,7 @@ from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.open_calls import ALL, RUNNING_ELSEWHERE
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.calling import Handler, Seat, Wanted, call_through_hooks
 from amplifier_hooks.external.conversation import (
     EventContext,

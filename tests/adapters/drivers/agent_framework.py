@@ -26,8 +26,7 @@ from agent_framework import (
     function_middleware,
 )
 
-from amplifier_hooks.coverage.agent_framework import COVERAGE
-from amplifier_hooks.coverage.coverage import Asking, Coverage
+from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking, Coverage
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.agent_framework import amplifier, respond
 from tests.adapters.drivers.driver import Driver, Ran, Step
@@ -143,8 +142,8 @@ async def pass_request_on(context: ChatContext, call_next: Any) -> None:
 class AgentFrameworkDriver(Driver):
     """Agents of Microsoft Agent Framework."""
 
-    name: ClassVar[str] = COVERAGE.name
-    coverage: ClassVar[Coverage] = COVERAGE
+    name: ClassVar[str] = AGENT_FRAMEWORK.name
+    coverage: ClassVar[Coverage] = AGENT_FRAMEWORK
     cannot: ClassVar[dict[str, str]] = {
         "the_synchronous_entry_point_is_governed": "its agents have no synchronous entry point",
         "a_question_in_the_synchronous_entry_point": "its agents have no synchronous entry point",

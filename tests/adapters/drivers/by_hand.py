@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from amplifier_core.models import ToolResult
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Reply

@@ -22,7 +22,7 @@ from claude_agent_sdk import (
 )
 
 from amplifier_hooks.agent.model_server import ModelServer, Reply
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.claude_agent_sdk import (
     AmplifiedClient,
@@ -34,16 +34,16 @@ from tests.support.adapter_runs.plain_mcp_server import record_calls
 
 SERVER = "tools"
 HELPER = "helper"
-NO_REQUESTS = COVERAGE.limits["provider:request"]
-NO_REPLIES = COVERAGE.limits["provider:response"]
+NO_REQUESTS = CLAUDE_AGENT_SDK.limits["provider:request"]
+NO_REPLIES = CLAUDE_AGENT_SDK.limits["provider:response"]
 NOT_SYNCHRONOUS = "the SDK has no synchronous entry point"
 
 
 class ClaudeDriver(Driver):
     """Each run starts the program, which takes seconds: so fewer of them at once."""
 
-    name = COVERAGE.name
-    coverage = COVERAGE
+    name = CLAUDE_AGENT_SDK.name
+    coverage = CLAUDE_AGENT_SDK
     runs_at_once = 5
     cannot: ClassVar[Mapping[str, str]] = {
         "a_request_is_seen": NO_REQUESTS,
@@ -57,8 +57,8 @@ class ClaudeDriver(Driver):
         "the_synchronous_entry_point_is_governed": NOT_SYNCHRONOUS,
         "a_question_in_the_synchronous_entry_point": NOT_SYNCHRONOUS,
         "without_hooks_nothing_of_ours_is_attached": "its program is not part of the benchmark",
-        "an_injection_for_one_request": COVERAGE.limits["tool:post inject_context"],
-        "an_injection_behind_the_last_result": COVERAGE.limits["tool:post inject_context"],
+        "an_injection_for_one_request": CLAUDE_AGENT_SDK.limits["tool:post inject_context"],
+        "an_injection_behind_the_last_result": CLAUDE_AGENT_SDK.limits["tool:post inject_context"],
     }
 
     def __init__(self) -> None:

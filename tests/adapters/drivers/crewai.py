@@ -21,7 +21,7 @@ from crewai.mcp import MCPServerStdio
 from crewai.tools import BaseTool, tool
 from pydantic import PrivateAttr
 
-from amplifier_hooks.coverage.crewai import COVERAGE
+from amplifier_hooks.coverage import CREWAI
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.crewai import amplified
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
@@ -72,8 +72,8 @@ def _write_call(call: Call, offered: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class CrewDriver(Driver):
-    name = COVERAGE.name
-    coverage = COVERAGE
+    name = CREWAI.name
+    coverage = CREWAI
     cannot: ClassVar[Mapping[str, str]] = {
         "a_question_is_handed_over_to_the_framework": NO_INTERRUPTS,
         "an_answer_to_something_else_runs_nothing": NO_INTERRUPTS,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.frameworks import Governor
 
 

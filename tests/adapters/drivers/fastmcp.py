@@ -9,8 +9,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server import create_proxy
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.fastmcp import COVERAGE
+from amplifier_hooks.coverage import FASTMCP, Coverage
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.fastmcp import AmplifierMCP
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
@@ -92,8 +91,8 @@ async def drive(
 class FastMCPDriver(Driver):
     """MCP servers behind FastMCP."""
 
-    name: ClassVar[str] = COVERAGE.name
-    coverage: ClassVar[Coverage] = COVERAGE
+    name: ClassVar[str] = FASTMCP.name
+    coverage: ClassVar[Coverage] = FASTMCP
     cannot: ClassVar[dict[str, str]] = {
         "a_prompt_is_seen": NO_PROMPT,
         "a_denied_prompt_reaches_no_model": NO_PROMPT,

@@ -19,7 +19,7 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, coverage
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step

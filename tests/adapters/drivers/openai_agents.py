@@ -13,7 +13,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from mcp.client._memory import InMemoryTransport
 from mcp.server.mcpserver import MCPServer
 
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.openai_agents import amplify, coverage, questions, settle
 from tests.adapters.drivers.driver import Driver, Ran, Step

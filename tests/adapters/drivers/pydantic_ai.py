@@ -11,8 +11,7 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.pydantic_ai import COVERAGE
+from amplifier_hooks.coverage import PYDANTIC_AI, Coverage
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.frameworks.pydantic_ai import AmplifierHooks, resume
 from tests.adapters.drivers.driver import Driver, Ran, Step
@@ -77,7 +76,7 @@ class PydanticAIDriver(Driver):
     """An agent with our capability."""
 
     name: ClassVar[str] = "pydantic-ai"
-    coverage: ClassVar[Coverage] = COVERAGE
+    coverage: ClassVar[Coverage] = PYDANTIC_AI
 
     def build(self, hooks: Governor, script: list[Step], ran: Ran, **options: Any) -> Agent[Any]:
         """An agent with the tools of the contract."""

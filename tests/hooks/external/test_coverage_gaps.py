@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core.testing import EventRecorder, TestCoordinator
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.coverage_gaps import tell_unheard
 
 TABLE = Coverage(

@@ -17,7 +17,7 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval, TestCoordinator
 from amplifier_hooks import bundle_from_plan
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks import Governor, govern
@@ -305,7 +305,7 @@ def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path) -> None:
     code = f"""
 import asyncio
 from amplifier_hooks.frameworks import govern
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import Coverage
 from pathlib import Path
 Path({str(tmp_path / "amplifier.yaml")!r}).write_text(
     "audit: {{enabled: true, path: {tmp_path / "audit"}}}")

@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.handover import Handed
 from amplifier_hooks.external.incoming import Incoming

@@ -6,7 +6,7 @@ from typing import Any
 
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.messages import Placed
 from amplifier_hooks.external.model_side import ModelSide, refuse_change

@@ -11,7 +11,7 @@ import pytest
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
-from amplifier_hooks.coverage.coverage import ALL, Coverage
+from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import Handed, Handover, asked_by_framework
 from amplifier_hooks.external.run import enter, inside

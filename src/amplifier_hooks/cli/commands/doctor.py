@@ -41,9 +41,9 @@ SECTION = "Frameworks"
 
 def check_frameworks() -> Iterator[Finding]:
     """Each that is installed: where hooks decide, and what happens without them."""
-    from amplifier_hooks.coverage.tables import list_coverage
+    from amplifier_hooks.coverage import TABLES
 
-    every = list_coverage()
+    every = TABLES
     none = True
     for one in every:
         try:

@@ -1,7 +1,6 @@
 """Hooks in front of agents and chat clients of Microsoft Agent Framework."""
 
-from amplifier_hooks.coverage.agent_framework import COVERAGE
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import AGENT_FRAMEWORK, Coverage
 from amplifier_hooks.frameworks.agent_framework.client import amplify_client
 from amplifier_hooks.frameworks.agent_framework.middleware import AmplifierMiddleware, amplifier
 from amplifier_hooks.frameworks.agent_framework.questions import respond
@@ -11,4 +10,4 @@ __all__ = ["AmplifierMiddleware", "amplifier", "amplify_client", "coverage", "re
 
 def coverage() -> Coverage:
     """What the adapter sees, and what it does not."""
-    return COVERAGE
+    return AGENT_FRAMEWORK

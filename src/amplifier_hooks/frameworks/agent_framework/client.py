@@ -14,8 +14,7 @@ from agent_framework import (
     ResponseStream,
 )
 
-from amplifier_hooks.coverage.agent_framework import COVERAGE
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.frameworks.agent_framework.middleware import MIDDLEWARE, check_asks
 from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
@@ -126,7 +125,7 @@ class _Call:
     async def _begin(self, messages: Sequence[Message]) -> tuple[Turn | str, list[Message]]:
         """The turn and its messages, or why there is none."""
         given, prompt = list(messages), read_prompt(messages)
-        run, verdict = await self._hooks.governor.begin(COVERAGE, prompt, "")
+        run, verdict = await self._hooks.governor.begin(AGENT_FRAMEWORK, prompt, "")
         if run is None:
             return verdict.text, given
         if verdict.changed:

@@ -17,8 +17,7 @@ from agent_framework import (
     ResponseStream,
 )
 
-from amplifier_hooks.coverage.agent_framework import COVERAGE
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking
 from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
 from amplifier_hooks.frameworks.agent_framework.replies import say_as_agent
 from amplifier_hooks.frameworks.agent_framework.streams import follow_stream, stream_response
@@ -58,7 +57,9 @@ class AmplifierMiddleware(AgentMiddleware):
             return
         check_client(context.agent)
         prompt = read_prompt(context.messages)
-        run, verdict = await self._governor.begin(COVERAGE, prompt, name_agent(context.agent))
+        run, verdict = await self._governor.begin(
+            AGENT_FRAMEWORK, prompt, name_agent(context.agent)
+        )
         if run is None:
             refusal = say_as_agent(verdict.text)
             context.result = stream_response(refusal) if context.stream else refusal

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import Handed
 from amplifier_hooks.external.run import Run

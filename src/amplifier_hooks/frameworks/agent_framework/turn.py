@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.agent_framework.model_hooks import ModelHooks

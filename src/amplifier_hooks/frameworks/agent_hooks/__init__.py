@@ -7,8 +7,7 @@ As a guest, our hooks judge in any host of the contract:
     emitter.register(AmplifierInterceptor("amplifier.yaml"))
 """
 
-from amplifier_hooks.coverage.agent_hooks import COVERAGE
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import AGENT_HOOKS, Coverage
 from amplifier_hooks.frameworks.agent_hooks.emitters import describe_surface
 from amplifier_hooks.frameworks.agent_hooks.guest import AmplifierInterceptor
 from amplifier_hooks.frameworks.agent_hooks.host import (
@@ -29,4 +28,4 @@ __all__ = [
 
 def coverage() -> Coverage:
     """What hooks see as a guest, and what their answers can do."""
-    return COVERAGE
+    return AGENT_HOOKS

@@ -1,7 +1,6 @@
 """The same hooks in front of agents of the Claude Agent SDK."""
 
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK, Coverage
 from amplifier_hooks.frameworks.claude_agent_sdk.client import AmplifiedClient, amplified_query
 from amplifier_hooks.frameworks.claude_agent_sdk.options import amplifier_hooks, amplifier_options
 from amplifier_hooks.frameworks.claude_agent_sdk.questions import Questions
@@ -18,4 +17,4 @@ __all__ = [
 
 def coverage() -> Coverage:
     """What hooks see of this framework."""
-    return COVERAGE
+    return CLAUDE_AGENT_SDK

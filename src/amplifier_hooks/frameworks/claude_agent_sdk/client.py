@@ -11,7 +11,7 @@ from typing import Any, cast
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, Message, Transport, query
 
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.frameworks.claude_agent_sdk.answers import judge_answers
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
 from amplifier_hooks.frameworks.claude_agent_sdk.options import match_events
@@ -32,7 +32,7 @@ async def amplified_query(
     asks: Asks = "inline",
 ) -> AsyncIterator[Message]:
     """The SDK's `query`, with hooks; the last three parameters are those of `amplifier_hooks`."""
-    connection = Connection(govern(hooks), choose(timeout, plain_servers, asks), COVERAGE)
+    connection = Connection(govern(hooks), choose(timeout, plain_servers, asks), CLAUDE_AGENT_SDK)
     governed = _add_hooks(options or ClaudeAgentOptions(), connection, timeout)
     reason: EndReason = "complete"
     try:
@@ -71,7 +71,7 @@ class AmplifiedClient(ClaudeSDKClient):
         self._connection = self._open()
 
     def _open(self) -> Connection:
-        made = Connection(self._governor, self._settings, COVERAGE)
+        made = Connection(self._governor, self._settings, CLAUDE_AGENT_SDK)
         self.options = _add_hooks(self._plain_options, made, self._settings.timeout)
         return made
 

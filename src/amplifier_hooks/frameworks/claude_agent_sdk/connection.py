@@ -20,8 +20,7 @@ from amplifier_hooks.coding_agents.dialects.claude import DIALECT
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.coding_agents.dialects.reply import Reply
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
-from amplifier_hooks.coverage.claude_agent_sdk import BY_OPTIONS
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK_BY_OPTIONS, Coverage
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.loops import start_own_loop
@@ -36,7 +35,10 @@ class Connection:
     """Answers the callbacks of one connection."""
 
     def __init__(
-        self, governor: Governor, settings: Settings, coverage: Coverage = BY_OPTIONS
+        self,
+        governor: Governor,
+        settings: Settings,
+        coverage: Coverage = CLAUDE_AGENT_SDK_BY_OPTIONS,
     ) -> None:
         self.sessions: dict[str, Session] = {}
         self._governor = governor

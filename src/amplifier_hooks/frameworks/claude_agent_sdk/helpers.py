@@ -10,7 +10,7 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.incoming import Incoming
@@ -40,7 +40,7 @@ class Helpers:
     async def _start_run(self, parent: Run, name: str) -> Run:
         token = inside.set(parent)
         try:
-            return await self._governor.open(COVERAGE, name)
+            return await self._governor.open(CLAUDE_AGENT_SDK, name)
         finally:
             inside.reset(token)
 
@@ -67,7 +67,7 @@ class Helpers:
         outcome = await run.ask(events.AGENT_SPAWN, asked)
         left = outcome.data or {}
         if outcome.allowed and any(left.get(key, asked[key]) != asked[key] for key in asked):
-            why = COVERAGE.explain(events.AGENT_SPAWN, "modify")
+            why = CLAUDE_AGENT_SDK.explain(events.AGENT_SPAWN, "modify")
             why = f"a hook changed the start of a sub-agent, which cannot be done: {why}"
             return await run.home.run(run.coordinator.deny(events.AGENT_SPAWN, KERNEL, why))
         return outcome

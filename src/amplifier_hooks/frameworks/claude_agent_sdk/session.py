@@ -12,8 +12,7 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.events import is_notification
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
-from amplifier_hooks.coverage.claude_agent_sdk import BY_OPTIONS
-from amplifier_hooks.coverage.coverage import Coverage
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK_BY_OPTIONS, Coverage
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.incoming import Incoming
@@ -152,13 +151,13 @@ class Session:
         else:
             verdict = await run.submit(prompt)
             if verdict.allowed and verdict.changed:
-                why = BY_OPTIONS.explain(events.PROMPT_SUBMIT, "modify")
+                why = CLAUDE_AGENT_SDK_BY_OPTIONS.explain(events.PROMPT_SUBMIT, "modify")
                 return Verdict(decision="deny", reason=f"a hook changed the prompt: {why}")
         return Verdict() if verdict.allowed else Verdict(decision="deny", reason=verdict.text)
 
     async def _stop(self, run: Run, incoming: Incoming) -> Verdict:
         """A turn is over; by options alone, its caller has read everything by now."""
-        if self._coverage is BY_OPTIONS:
+        if self._coverage is CLAUDE_AGENT_SDK_BY_OPTIONS:
             said: Any = incoming.data["final_message"]["content"]
             await run.answer(said, streamed=True)
         return Verdict()

@@ -1,7 +1,6 @@
 """The same hooks in front of crews of CrewAI."""
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.crewai import COVERAGE
+from amplifier_hooks.coverage import CREWAI, Coverage
 from amplifier_hooks.frameworks.crewai.attaching import amplified, amplify_crewai
 
 __all__ = ["amplified", "amplify_crewai", "coverage"]
@@ -9,4 +8,4 @@ __all__ = ["amplified", "amplify_crewai", "coverage"]
 
 def coverage() -> Coverage:
     """What hooks see of this framework."""
-    return COVERAGE
+    return CREWAI

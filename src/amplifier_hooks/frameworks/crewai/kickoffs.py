@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.crewai import COVERAGE
+from amplifier_hooks.coverage import CREWAI
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls
 from amplifier_hooks.external.loops import find_running_loop
@@ -76,7 +76,7 @@ class Kickoffs:
     def _open_for(self, holder: Any) -> Kickoff:
         self._check()
         name = str(getattr(holder, "name", None) or getattr(holder, "role", None) or "crew")
-        kickoff = Kickoff(HalfCalls(self.governor.open_sync(COVERAGE, name)), holder)
+        kickoff = Kickoff(HalfCalls(self.governor.open_sync(CREWAI, name)), holder)
         self._open[id(holder)] = kickoff
         return kickoff
 
@@ -84,7 +84,7 @@ class Kickoffs:
         """A coworker starts to work, inside a tool call."""
         token = inside.set(outer.run)
         try:
-            run = self.governor.open_sync(COVERAGE, agent)
+            run = self.governor.open_sync(CREWAI, agent)
         finally:
             inside.reset(token)
         inner = Kickoff(HalfCalls(run), outer.crew)

@@ -1,7 +1,6 @@
 """Hooks in front of MCP servers that are written or proxied with FastMCP."""
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.fastmcp import COVERAGE
+from amplifier_hooks.coverage import FASTMCP, Coverage
 from amplifier_hooks.frameworks.fastmcp.middleware import AmplifierMCP
 
 __all__ = ["AmplifierMCP", "coverage"]
@@ -9,4 +8,4 @@ __all__ = ["AmplifierMCP", "coverage"]
 
 def coverage() -> Coverage:
     """What the adapter sees, and what it does not."""
-    return COVERAGE
+    return FASTMCP

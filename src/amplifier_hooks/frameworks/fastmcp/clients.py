@@ -13,7 +13,7 @@ from fastmcp.server.dependencies import get_access_token
 from mcp.server.auth.provider import principal_components
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from amplifier_hooks.coverage.fastmcp import COVERAGE
+from amplifier_hooks.coverage import FASTMCP
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 
@@ -55,7 +55,7 @@ class Clients:
             client = self._users.setdefault(user, _Client())
             yield await self._open(client, lambda: self._watch_loop(user, client))
         else:
-            run = await self._governor.open(COVERAGE)
+            run = await self._governor.open(FASTMCP)
             try:
                 yield run
             finally:
@@ -65,7 +65,7 @@ class Clients:
         async with client.lock:
             if client.run is None or client.run.has_ended:
                 await self._governor.end_idle()
-                client.run = await self._governor.open(COVERAGE)
+                client.run = await self._governor.open(FASTMCP)
                 await watch()
             return client.run
 

@@ -3,8 +3,7 @@
 Runner(agent=agent, app_name="app", plugins=[AmplifierPlugin("amplifier.yaml")], ...)
 """
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.google_adk import COVERAGE
+from amplifier_hooks.coverage import GOOGLE_ADK, Coverage
 from amplifier_hooks.frameworks.google_adk.plugin import AmplifierPlugin
 
 __all__ = ["AmplifierPlugin", "coverage"]
@@ -12,4 +11,4 @@ __all__ = ["AmplifierPlugin", "coverage"]
 
 def coverage() -> Coverage:
     """What hooks see here, and what their answers can do."""
-    return COVERAGE
+    return GOOGLE_ADK

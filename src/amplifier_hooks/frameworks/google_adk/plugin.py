@@ -20,8 +20,7 @@ from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
-from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.coverage.google_adk import COVERAGE
+from amplifier_hooks.coverage import GOOGLE_ADK, Asking
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.google_adk.answers import change_answer, read_answer
 from amplifier_hooks.frameworks.google_adk.contents import (
@@ -40,7 +39,7 @@ from amplifier_hooks.frameworks.google_adk.requests import (
 from amplifier_hooks.frameworks.google_adk.tools import has_run, take_hold
 from amplifier_hooks.frameworks.governing import Governable, govern
 
-PROVIDER = COVERAGE.name
+PROVIDER = GOOGLE_ADK.name
 WITHHELD = "[A hook has withheld this message.]"
 NO_RUN = "the hooks of this invocation have ended, so nothing more is run in it"
 
@@ -57,8 +56,8 @@ class AmplifierPlugin(BasePlugin):
         self, hooks: Governable, *, asks: Asking = "inline", name: str = "amplifier"
     ) -> None:
         super().__init__(name)
-        if asks not in COVERAGE.asking:
-            raise ValueError(f"asks={asks!r}: choose one of {', '.join(COVERAGE.asking)}")
+        if asks not in GOOGLE_ADK.asking:
+            raise ValueError(f"asks={asks!r}: choose one of {', '.join(GOOGLE_ADK.asking)}")
         self.governor = govern(hooks)
         self._interrupts = asks == "interrupt"
         self._invocations = Invocations()
@@ -92,11 +91,11 @@ class AmplifierPlugin(BasePlugin):
         agent = context.agent.name if context.agent else ""
         if message is None or any(part.function_response for part in parts):
             try:
-                run, verdict = await self.governor.open(COVERAGE, agent), TextVerdict(True, "")
+                run, verdict = await self.governor.open(GOOGLE_ADK, agent), TextVerdict(True, "")
             except SessionDenied as error:
                 run, verdict = None, TextVerdict(False, str(error))
         else:
-            run, verdict = await self.governor.begin(COVERAGE, read_text(parts), agent)
+            run, verdict = await self.governor.begin(GOOGLE_ADK, read_text(parts), agent)
         refusal = "" if verdict.allowed else verdict.text
         made = self._invocations.add(context, run, refusal)
         made.interrupts = self._interrupts

@@ -1,7 +1,6 @@
 """The same hooks in front of agents of LangChain."""
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.langchain import COVERAGE
+from amplifier_hooks.coverage import LANGCHAIN, Coverage
 from amplifier_hooks.frameworks.langchain.middleware import AmplifierMiddleware
 
 __all__ = ["AmplifierMiddleware", "coverage"]
@@ -9,4 +8,4 @@ __all__ = ["AmplifierMiddleware", "coverage"]
 
 def coverage() -> Coverage:
     """What hooks see of this framework."""
-    return COVERAGE
+    return LANGCHAIN

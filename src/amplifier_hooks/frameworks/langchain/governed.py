@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.langchain import COVERAGE
+from amplifier_hooks.coverage import LANGCHAIN
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import TextVerdict
@@ -55,14 +55,16 @@ class Governed:
         asked = await self._spawning.ask(prompt)
         if not asked.allowed:
             return self._refuse(asked)
-        return self._keep(asked, await self._governor.begin(COVERAGE, asked.text, self.graph.agent))
+        return self._keep(
+            asked, await self._governor.begin(LANGCHAIN, asked.text, self.graph.agent)
+        )
 
     def begin_sync(self, prompt: str) -> TextVerdict:
         """The same for a thread."""
         asked = self._spawning.ask_sync(prompt)
         if not asked.allowed:
             return self._refuse(asked)
-        return self._keep(asked, self._governor.begin_sync(COVERAGE, asked.text, self.graph.agent))
+        return self._keep(asked, self._governor.begin_sync(LANGCHAIN, asked.text, self.graph.agent))
 
     def _refuse(self, verdict: TextVerdict) -> TextVerdict:
         self.refusal = verdict.text
@@ -81,7 +83,7 @@ class Governed:
         async with self._opening_async:
             if self._must_open():
                 try:
-                    self.run = await self._governor.open(COVERAGE, self.graph.agent)
+                    self.run = await self._governor.open(LANGCHAIN, self.graph.agent)
                 except SessionDenied as error:
                     self.refusal = str(error)
         return None if self.refusal else self.run
@@ -91,7 +93,7 @@ class Governed:
         with self._opening:
             if self._must_open():
                 try:
-                    self.run = self._governor.open_sync(COVERAGE, self.graph.agent)
+                    self.run = self._governor.open_sync(LANGCHAIN, self.graph.agent)
                 except SessionDenied as error:
                     self.refusal = str(error)
         return None if self.refusal else self.run

@@ -21,7 +21,7 @@ from langgraph.types import interrupt
 
 from amplifier_core import events
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import Handed, HandOver
 from amplifier_hooks.external.verdicts import TextVerdict

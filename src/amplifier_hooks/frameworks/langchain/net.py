@@ -20,7 +20,7 @@ from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.tool_call import start_call
 from amplifier_core.utils import describe_error
-from amplifier_hooks.coverage.langchain import COVERAGE
+from amplifier_hooks.coverage import LANGCHAIN
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.langchain.results import read_result
@@ -126,7 +126,7 @@ class Net(BaseCallbackHandler):
             return parent
         with self._opening:
             if root not in self._runs:
-                self._runs[root] = self._governor.open_sync(COVERAGE)
+                self._runs[root] = self._governor.open_sync(LANGCHAIN)
             return self._runs[root]
 
     # Tool calls

@@ -3,8 +3,7 @@
 amplify(agent, "amplifier.yaml"), and then Runner.run(agent, ...) as ever
 """
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.openai_agents import COVERAGE
+from amplifier_hooks.coverage import OPENAI_AGENTS, Coverage
 from amplifier_hooks.frameworks.openai_agents.amplify import amplify
 from amplifier_hooks.frameworks.openai_agents.interrupts import questions, settle
 from amplifier_hooks.frameworks.openai_agents.prompts import PromptDenied
@@ -14,4 +13,4 @@ __all__ = ["PromptDenied", "amplify", "coverage", "questions", "settle"]
 
 def coverage() -> Coverage:
     """What hooks see here, and what their answers can do."""
-    return COVERAGE
+    return OPENAI_AGENTS

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from agents import Agent
 
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.openai_agents.governed_agent import adopt

@@ -11,8 +11,7 @@ from typing import Any
 from agents import Agent, UserError
 from agents.run_internal import agent_tool_configuration
 
-from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.coverage.openai_agents import COVERAGE
+from amplifier_hooks.coverage import OPENAI_AGENTS, Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 
@@ -91,7 +90,7 @@ async def find_turn(agent: object) -> AsyncIterator[Turn | None]:
     if turn is not None or board is None:
         yield turn
         return
-    run = await board.governor.open(COVERAGE, str(getattr(agent, "name", "")))
+    run = await board.governor.open(OPENAI_AGENTS, str(getattr(agent, "name", "")))
     turn = Turn(run, board, is_lone=True)
     token = current.set(turn)
     try:

@@ -16,7 +16,7 @@ from agents.run_config import _coerce_run_config
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.openai_agents import COVERAGE
+from amplifier_hooks.coverage import OPENAI_AGENTS
 from amplifier_hooks.external.run import Run, inside
 from amplifier_hooks.frameworks.openai_agents.handoffs import govern_handoff, judge_spawn
 from amplifier_hooks.frameworks.openai_agents.interrupts import (
@@ -79,10 +79,10 @@ async def _begin(board: Board, agent: Agent[Any], given: Any) -> tuple[Run, Any]
     governor = board.governor
     if isinstance(given, RunState):  # its prompt was judged when the run began
         try:
-            return await governor.open(COVERAGE, agent.name), given
+            return await governor.open(OPENAI_AGENTS, agent.name), given
         except SessionDenied as error:
             raise PromptDenied(str(error)) from error
-    run, verdict = await governor.begin(COVERAGE, read_prompt(given), agent.name)
+    run, verdict = await governor.begin(OPENAI_AGENTS, read_prompt(given), agent.name)
     if run is None:
         raise PromptDenied(verdict.text)
     return run, change_prompt(given, verdict.text) if verdict.changed else given

@@ -17,7 +17,7 @@ from pydantic_ai import (
 from pydantic_ai.messages import ToolCallPart
 
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.frameworks.pydantic_ai.interrupts import hand_over_to
 from amplifier_hooks.frameworks.pydantic_ai.translation import arguments, results

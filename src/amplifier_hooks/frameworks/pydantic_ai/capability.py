@@ -28,8 +28,7 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import AbstractToolset
 
 from amplifier_core.events.payloads import EndReason
-from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.coverage.pydantic_ai import COVERAGE
+from amplifier_hooks.coverage import PYDANTIC_AI, Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.pydantic_ai.exchange import Exchange
@@ -55,8 +54,8 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
     """
 
     def __init__(self, hooks: Governable | None = None, *, asks: Asking = "inline") -> None:
-        if asks not in COVERAGE.asking:
-            raise ValueError(f"asks is {' or '.join(map(repr, COVERAGE.asking))}, not {asks!r}")
+        if asks not in PYDANTIC_AI.asking:
+            raise ValueError(f"asks is {' or '.join(map(repr, PYDANTIC_AI.asking))}, not {asks!r}")
         self.governor: Governor = govern(hooks)
         self.asks: Asking = asks
         self._start()

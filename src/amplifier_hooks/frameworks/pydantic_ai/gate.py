@@ -10,7 +10,7 @@ from pydantic_ai import RunContext, ToolFailed
 from pydantic_ai.messages import ToolCallPart
 
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.frameworks.pydantic_ai.calls import Execute, ToolUse, call_through_hooks
 from amplifier_hooks.frameworks.pydantic_ai.translation.arguments import Arguments
 from amplifier_hooks.frameworks.pydantic_ai.turn import Turn

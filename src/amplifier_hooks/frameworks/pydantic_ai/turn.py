@@ -12,7 +12,7 @@ from pydantic_ai import AgentRunResult, RunContext, UserPromptNode
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason, Status
-from amplifier_hooks.coverage.pydantic_ai import COVERAGE
+from amplifier_hooks.coverage import PYDANTIC_AI
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.pydantic_ai.delegation import Delegation, find_delegation
@@ -74,7 +74,7 @@ class Turn:
     async def _open(self, name: str, text: str | None) -> str | None:
         """Open the session and submit a prompt, if there is a new one."""
         try:
-            self._run = await self.governor.open(COVERAGE, name)
+            self._run = await self.governor.open(PYDANTIC_AI, name)
         except SessionDenied as error:
             return str(error)
         if text is None:

@@ -3,8 +3,7 @@
 Agent(model=model, tools=tools, plugins=[AmplifierHooks("amplifier.yaml")])
 """
 
-from amplifier_hooks.coverage.coverage import Coverage
-from amplifier_hooks.coverage.strands import COVERAGE
+from amplifier_hooks.coverage import STRANDS, Coverage
 from amplifier_hooks.frameworks.strands.plugin import AmplifierHooks
 
 __all__ = ["AmplifierHooks", "coverage"]
@@ -12,4 +11,4 @@ __all__ = ["AmplifierHooks", "coverage"]
 
 def coverage() -> Coverage:
     """What hooks see here, and what their answers can do."""
-    return COVERAGE
+    return STRANDS

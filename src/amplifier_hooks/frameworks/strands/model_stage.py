@@ -9,7 +9,7 @@ from typing import Any
 from strands.middleware import InvokeModelContext, ModelStopReason
 
 from amplifier_core import events
-from amplifier_hooks.coverage.strands import COVERAGE
+from amplifier_hooks.coverage import STRANDS
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.strands.contents import read_text
 from amplifier_hooks.frameworks.strands.replies import (
@@ -27,7 +27,7 @@ from amplifier_hooks.frameworks.strands.requests import (
 )
 from amplifier_hooks.frameworks.strands.turns import Turns
 
-PROVIDER = COVERAGE.name
+PROVIDER = STRANDS.name
 NO_RUN = "no hooks stand behind this request, so it was not sent"
 Next = Callable[[InvokeModelContext], AsyncGenerator[Any, None]]
 

@@ -21,8 +21,7 @@ from strands.plugins import MultiAgentPlugin, Plugin
 from amplifier_core import HookRegistry as Hooks
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
-from amplifier_hooks.coverage.coverage import Asking
-from amplifier_hooks.coverage.strands import COVERAGE
+from amplifier_hooks.coverage import STRANDS, Asking
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.strands.contents import read_text, replace_text
@@ -59,8 +58,8 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         streams: Streaming = "live",
         name: str = "amplifier",
     ) -> None:
-        if asks not in COVERAGE.asking:
-            raise ValueError(f"asks={asks!r}: choose one of {', '.join(COVERAGE.asking)}")
+        if asks not in STRANDS.asking:
+            raise ValueError(f"asks={asks!r}: choose one of {', '.join(STRANDS.asking)}")
         if streams not in ("live", "held"):
             raise ValueError(f"streams={streams!r}: choose one of live, held")
         self._name = name
@@ -162,12 +161,12 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         place = next((number for number, text in enumerate(texts) if text), None)
         if place is None:  # answers to interrupts, or a conversation that goes on by itself
             try:
-                return await self.governor.open(COVERAGE, event.agent.name)
+                return await self.governor.open(STRANDS, event.agent.name)
             except SessionDenied as error:
                 event.cancel = str(error)
                 return None
         prompt = "\n".join(filter(None, texts))
-        run, verdict = await self.governor.begin(COVERAGE, prompt, event.agent.name)
+        run, verdict = await self.governor.begin(STRANDS, prompt, event.agent.name)
         if not verdict.allowed:
             event.cancel = verdict.text
         elif verdict.changed:

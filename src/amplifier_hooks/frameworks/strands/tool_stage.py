@@ -10,7 +10,7 @@ from strands.middleware import ExecuteToolContext, ToolResultEvent
 
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
-from amplifier_hooks.coverage.strands import COVERAGE
+from amplifier_hooks.coverage import STRANDS
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.strands.contents import read_arguments
@@ -40,7 +40,7 @@ class ToolStage:
                     yield event
             return
         try:
-            run = await self._governor.open(COVERAGE, str(getattr(context.agent, "name", "")))
+            run = await self._governor.open(STRANDS, str(getattr(context.agent, "name", "")))
         except SessionDenied as error:
             yield _refuse(context, str(error))
             return

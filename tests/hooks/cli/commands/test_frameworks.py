@@ -8,9 +8,9 @@ import pytest
 
 from amplifier_hooks.cli.commands import doctor
 from amplifier_hooks.cli.commands.doctor import check_frameworks
-from amplifier_hooks.coverage.tables import list_coverage
+from amplifier_hooks.coverage import TABLES
 
-LANGCHAIN = next(one for one in list_coverage() if one.name == "langchain")
+LANGCHAIN = next(one for one in TABLES if one.name == "langchain")
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:

@@ -12,7 +12,7 @@ pytest.importorskip("agent_framework")
 from agent_framework import AgentResponse, Content, Message
 
 from amplifier_core import HookResult
-from amplifier_hooks.coverage.agent_framework import COVERAGE
+from amplifier_hooks.coverage import AGENT_FRAMEWORK
 from amplifier_hooks.frameworks.agent_framework.replies import say_as_agent
 from amplifier_hooks.frameworks.agent_framework.turn import (
     Turn,
@@ -27,7 +27,7 @@ from tests.adapters.stage import Stage
 async def test_ours_comes_after_all_other_middleware(stage: Stage) -> None:
     """However the others were given, and only a run of the same hooks is governed already."""
     hooks = stage.hooks
-    turn = Turn(await hooks.open(COVERAGE), "inline")
+    turn = Turn(await hooks.open(AGENT_FRAMEWORK), "inline")
     before: Any = [object()]
     added = turn.add_to(before)
     assert added[0] is before[0]
@@ -43,14 +43,14 @@ async def test_ours_comes_after_all_other_middleware(stage: Stage) -> None:
 async def test_an_answer_without_a_last_reply_is_judged(stage: Stage) -> None:
     """Other middleware may have given it."""
     stage.answer("prompt:answer", HookResult(action="deny", reason="against the rules"))
-    turn = Turn(await stage.hooks.open(COVERAGE), "inline")
+    turn = Turn(await stage.hooks.open(AGENT_FRAMEWORK), "inline")
     assert "against the rules" in (await turn.complete(say_as_agent("Hi.")) or "")
 
 
 async def test_a_turn_that_waits_has_no_answer(stage: Stage) -> None:
     """It goes on with what somebody decides."""
     stage.listen("prompt:answer")
-    turn = Turn(await stage.hooks.open(COVERAGE), "inline")
+    turn = Turn(await stage.hooks.open(AGENT_FRAMEWORK), "inline")
     call = Content.from_function_call("c", "wipe", arguments={}, id="o")
     asking = Content.from_function_approval_request("o", call)
     waiting: Any = AgentResponse(messages=[Message("assistant", [asking])])

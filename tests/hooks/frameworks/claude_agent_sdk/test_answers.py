@@ -20,7 +20,7 @@ from claude_agent_sdk import (
 from claude_agent_sdk.types import StreamEvent
 
 from amplifier_core import HookResult
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.frameworks.claude_agent_sdk.answers import judge_answers
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
 from amplifier_hooks.frameworks.claude_agent_sdk.settings import choose
@@ -50,7 +50,7 @@ async def pass_on(stage: Stage, *messages: Message) -> list[Message]:
         for one in messages:
             yield one
 
-    connection = Connection(stage.hooks, choose(60, (), "inline"), COVERAGE)
+    connection = Connection(stage.hooks, choose(60, (), "inline"), CLAUDE_AGENT_SDK)
     return [one async for one in judge_answers(send(), connection)]
 
 

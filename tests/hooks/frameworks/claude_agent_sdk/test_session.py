@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("claude_agent_sdk")
 
 from amplifier_core import HookResult
-from amplifier_hooks.coverage.claude_agent_sdk import COVERAGE
+from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
 from amplifier_hooks.frameworks.claude_agent_sdk.settings import choose
 from tests.adapters.stage import Stage
@@ -46,7 +46,7 @@ async def test_a_prompt_is_judged_once(stage: Stage) -> None:
     """One that was judged before it was sent is recognised when the program tells of it."""
     stage.answer("prompt:submit", rewrite)
     stage.listen("prompt:submit")
-    connection = Connection(stage.hooks, choose(60, (), "inline"), COVERAGE)
+    connection = Connection(stage.hooks, choose(60, (), "inline"), CLAUDE_AGENT_SDK)
     sent = await connection.open_early().submit("Buy milk.")
     assert sent == "Buy oat milk."
     assert await tell(connection, "UserPromptSubmit", prompt=sent) == {}

@@ -6,14 +6,14 @@ import pytest
 
 pytest.importorskip("crewai")
 
-from amplifier_hooks.coverage.crewai import COVERAGE
+from amplifier_hooks.coverage import CREWAI
 from amplifier_hooks.frameworks import crewai as adapter
 
 
 def test_the_table_is_at_hand() -> None:
     """For programs that want to know what hooks see."""
-    assert adapter.coverage() is COVERAGE
-    assert COVERAGE.module == adapter.__name__
+    assert adapter.coverage() is CREWAI
+    assert CREWAI.module == adapter.__name__
 
 
 def test_everything_that_it_promises_is_there() -> None:

@@ -6,16 +6,16 @@ import pytest
 
 pytest.importorskip("fastmcp")
 
-from amplifier_hooks.coverage.fastmcp import COVERAGE
+from amplifier_hooks.coverage import FASTMCP
 from amplifier_hooks.frameworks import fastmcp as adapter
 
 
 def test_it_says_what_it_cannot_see() -> None:
     """The table is the one that `amplifier doctor` prints."""
-    assert adapter.coverage() is COVERAGE
+    assert adapter.coverage() is FASTMCP
     assert adapter.coverage().unseen
 
 
 def test_the_line_of_the_table_names_what_there_is() -> None:
     """A user copies it."""
-    assert any(f"{name}(" in COVERAGE.attach for name in adapter.__all__)
+    assert any(f"{name}(" in FASTMCP.attach for name in adapter.__all__)

@@ -11,7 +11,7 @@ pytest.importorskip("google.adk")
 
 from google.adk.runners import InMemoryRunner
 
-from amplifier_hooks.coverage.google_adk import COVERAGE
+from amplifier_hooks.coverage import GOOGLE_ADK
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.google_adk import AmplifierPlugin
 from amplifier_hooks.frameworks.google_adk.invocations import Invocations
@@ -30,7 +30,7 @@ class Context:
 
 async def begin(stage: Stage) -> tuple[Invocations, Any, Run]:
     """An invocation with a run behind it."""
-    run = await stage.hooks.open(COVERAGE)
+    run = await stage.hooks.open(GOOGLE_ADK)
     invocations, context = Invocations(), Context()
     invocations.add(context, run, "")  # type: ignore[arg-type]
     return invocations, context, run

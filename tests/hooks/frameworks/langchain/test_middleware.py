@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_hooks.coverage.coverage import Asking
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, coverage
 from amplifier_hooks.frameworks.langchain.graph_run import read_graph_run
 from tests.adapters.drivers.driver import Ran, Step

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("agents")
 
-from amplifier_hooks.coverage.openai_agents import COVERAGE
+from amplifier_hooks.coverage import OPENAI_AGENTS
 from amplifier_hooks.frameworks import openai_agents
 
 
@@ -14,5 +14,5 @@ def test_the_package_offers_the_line_its_interruptions_and_its_table() -> None:
     """Nothing else; the table is the one that can be read without the SDK."""
     wanted = ["PromptDenied", "amplify", "coverage", "questions", "settle"]
     assert sorted(openai_agents.__all__) == wanted
-    assert openai_agents.coverage() is COVERAGE
-    assert openai_agents.amplify.__name__ in COVERAGE.attach
+    assert openai_agents.coverage() is OPENAI_AGENTS
+    assert openai_agents.amplify.__name__ in OPENAI_AGENTS.attach

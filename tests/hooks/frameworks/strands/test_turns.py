@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("strands")
 
-from amplifier_hooks.coverage.strands import COVERAGE
+from amplifier_hooks.coverage import STRANDS
 from amplifier_hooks.frameworks.strands.turns import Turns, find_reason
 from tests.adapters.stage import Stage
 
@@ -30,7 +30,7 @@ async def test_a_run_is_found_by_agent_and_state(stage: Stage) -> None:
     turns, hooks = Turns(), stage.hooks
     agent, other = SomeAgent(), SomeAgent()
     state: dict[str, Any] = {}
-    mine, theirs = await hooks.open(COVERAGE), await hooks.open(COVERAGE)
+    mine, theirs = await hooks.open(STRANDS), await hooks.open(STRANDS)
     turns.add(agent, state, mine)
     turns.add(other, state, theirs)
     assert turns.find(agent, state) is mine
@@ -40,17 +40,17 @@ async def test_a_run_is_found_by_agent_and_state(stage: Stage) -> None:
 async def test_a_replaced_state_leads_to_the_only_run(stage: Stage) -> None:
     """With two under way, nobody can say which."""
     turns, hooks, agent = Turns(), stage.hooks, SomeAgent()
-    first = await hooks.open(COVERAGE)
+    first = await hooks.open(STRANDS)
     turns.add(agent, {}, first)
     assert turns.find(agent, {"replaced": True}) is first
-    turns.add(agent, {}, await hooks.open(COVERAGE))
+    turns.add(agent, {}, await hooks.open(STRANDS))
     assert turns.find(agent, {"replaced": True}) is None
 
 
 async def test_a_run_that_is_over_is_not_found(stage: Stage) -> None:
     """And is taken once."""
     turns, agent, state = Turns(), SomeAgent(), {"a": 1}
-    run = await stage.hooks.open(COVERAGE)
+    run = await stage.hooks.open(STRANDS)
     turns.add(agent, state, run)
     assert turns.take(agent, state) is run
     assert turns.take(agent, state) is None
@@ -63,7 +63,7 @@ async def test_a_run_that_is_over_is_not_found(stage: Stage) -> None:
 async def test_an_invocation_without_state_ends_the_only_one(stage: Stage) -> None:
     """The framework begins and ends some with another state each; a refused one ends itself."""
     turns, agent, refused = Turns(), SomeAgent(), dict[str, Any]()
-    run = await stage.hooks.open(COVERAGE)
+    run = await stage.hooks.open(STRANDS)
     turns.add(agent, {}, run)
     turns.add(agent, refused, None)
     assert turns.find(agent, refused) is run

@@ -1,1 +1,0 @@
-"""What each adapter sees; can be read without importing any framework."""
