@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import pytest_plugin, testing
-from amplifier_hooks.agent.bundles.schema import get_schema
 from amplifier_hooks.insight.cases import schema
 from amplifier_hooks.insight.cases.case import TEXTS
 from amplifier_hooks.insight.cases.case_run import run_case
@@ -56,7 +55,7 @@ def test_the_cases_on_the_page_pass(tmp_path: Path) -> None:
 def test_every_key_of_a_case_is_on_the_page() -> None:
     """As an item of a list, or of a sentence."""
     page = PAGE.read_text()
-    keys = {*get_schema(schema.CASE)["properties"], *get_schema(schema.FILE)["properties"]}
+    keys = {*schema.Case.model_fields, *schema.File.model_fields}
     keys = (keys - {"cases"}) | {"action", "hook", "error", "data", *TEXTS}
     assert [key for key in sorted(keys) if f"`{key}" not in page] == []
 

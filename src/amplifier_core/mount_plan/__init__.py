@@ -17,13 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events.modes import MODES, Mode
 from amplifier_core.mount_plan.keys import ENTRY, find_misspelt, judge_keys
+from amplifier_core.mount_plan.schema import WAYS
 
 LISTS = ("providers", "tools", "hooks")
 EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 """The modules that a session cannot do without, each with one that would do."""
-
-WAYS = ("terminal", "store", "server")
-"""Where people are asked: here, or elsewhere through a store or a server."""
 
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000

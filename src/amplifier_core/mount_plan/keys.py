@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from amplifier_core.mount_plan.schema import Approval, Hook, Limits, PlanSession
 from amplifier_core.utils.suggest import find_slip
 
 logger = logging.getLogger(__name__)
@@ -32,57 +33,10 @@ PLAN = frozenset(
         "inherit",
     }
 )
-SESSION = frozenset(
-    {
-        "orchestrator",
-        "context",
-        "orchestrator_source",
-        "context_source",
-        "injection_budget_per_turn",
-        "injection_size_limit",
-        "injection_over_budget",
-        "max_turns",
-        "turn_timeout",
-        "tool_result_limit",
-        "instructions",
-        "limits",
-        "debug",
-        "metadata",
-        "raw",
-        "run_all",
-        "evaluate_only",
-        "ungoverned",
-    }
-)
-LIMITS = frozenset({"agent_depth", "agent_count", "tool_calls_at_once"})
-APPROVAL = frozenset(
-    {
-        "mode",
-        "timeout",
-        "via",
-        "store",
-        "server",
-        "token",
-        "persons",
-        "requester_may_approve",
-        "scope",
-        "locked",
-    }
-)
-ENTRY = frozenset(
-    {
-        "module",
-        "source",
-        "name",
-        "instance_id",
-        "config",
-        "priority",
-        "required",
-        "mode",
-        "locked",
-        "enabled",
-    }
-)
+SESSION = frozenset(PlanSession.model_fields)
+LIMITS = frozenset(Limits.model_fields)
+APPROVAL = frozenset(Approval.model_fields)
+ENTRY = frozenset(Hook.model_fields)
 
 _OWN_USE = "x-"
 _told: set[str] = set()

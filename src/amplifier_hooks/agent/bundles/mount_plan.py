@@ -26,7 +26,7 @@ def mount_plan_problems(plan: Mapping[str, Any], name: str = "mount plan") -> tu
     if not isinstance(plan, Mapping):
         return (Problem(Place(name), "", f"must be a mapping, got {type(plan).__name__}"),)
     document = _read(plan, name)
-    return (*schema.find_problems(document, schema.MOUNT_PLAN), *find_incomplete(document))
+    return (*schema.find_problems(document, schema.Plan), *find_incomplete(document))
 
 
 def validate_mount_plan(plan: Mapping[str, Any], name: str = "mount plan") -> None:

@@ -23,7 +23,7 @@ def read_cases(path: Path) -> CaseFile:
     """The cases of a YAML or JSON file."""
     try:
         document = _add_key(read_file(path, None, set()))
-        raise_problems(schema.FILE(document, ""))
+        raise_problems(schema.find_problems(document))
         raise_problems(find_contradictions(document))
     except BundleError as error:
         raise CasesError(error.problems) from None

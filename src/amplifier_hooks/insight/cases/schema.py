@@ -1,47 +1,32 @@
-"""The form of a file with cases: which keys there are, and what they may hold."""
+"""The form of a file with cases: which keys there are, what they may hold, and what they say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import get_args
+from typing import Annotated, Any, get_args
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError, core_schema
 
 from amplifier_core.events.names import KNOWN, find_problem
 from amplifier_core.models.hook_result import Action, Decision, Level, Role
-from amplifier_hooks.agent.bundles.schema import (
-    Rule,
-    add_schema,
-    any_text,
-    anything,
-    boolean,
-    choice,
-    get_schema,
-    integer,
-    listing,
-    mapping,
-    optional,
-    refuse_kind,
-    seconds,
-    table,
-    text,
-)
+from amplifier_core.mount_plan.schema import PositiveCount, Seconds, Section, Text, optional
+from amplifier_core.utils.suggest import suggest
+from amplifier_hooks.yaml_files.checking import OWN_USE, Location, find_mistakes, name_key
 from amplifier_hooks.yaml_files.node import Node, Problem
 
 ACTIONS = get_args(Action)
-
-
-def expected_text(node: Node, key: str) -> Iterator[Problem]:
-    """A part of a text, a regular expression between slashes, or null for no text."""
-    if node.value is None:
-        return
-    yield from text(node, key)
-    if (pattern := find_pattern(node.value)) is not None:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            message = f"{node.value} is not a regular expression: {error}"
-            yield Problem(node.place, key, message)
 
 
 def find_pattern(value: object) -> str | None:
@@ -51,119 +36,162 @@ def find_pattern(value: object) -> str | None:
     return None
 
 
-def event_name(node: Node, key: str) -> Iterator[Problem]:
-    """The name of an event: a known one, or one of a module's own; not a pattern."""
-    found = list(text(node, key))
-    yield from found
-    if found:
-        return
-    name = str(node.value)
+def _refuse(message: str) -> PydanticCustomError:
+    return PydanticCustomError("case", "{message}", {"message": message})
+
+
+def _check_expected_text(value: str) -> str:
+    if (pattern := find_pattern(value)) is not None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise _refuse(f"{value} is not a regular expression: {error}") from error
+    return value
+
+
+def _check_event(name: str) -> str:
     if "*" in name:
-        yield Problem(node.place, key, f"must be one event, such as tool:pre, not {name!r}")
-    elif problem := find_problem(name):
-        yield Problem(node.place, key, problem)
+        raise _refuse(f"must be one event, such as tool:pre, not {name!r}")
+    if problem := find_problem(name):
+        raise _refuse(problem)
+    return name
 
 
-add_schema(expected_text, {"type": ["string", "null"]})
+def _check_list(value: object) -> object:
+    if not isinstance(value, list):
+        raise PydanticCustomError("expected", "must be {expected}", {"expected": "a list of cases"})
+    return value
+
+
+def _check_path(name: str) -> str:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive:
+        raise _refuse(f"must be a path inside the folder of the case, got {name!r}")
+    return name
+
+
+ExpectedText = Annotated[
+    Annotated[Text, AfterValidator(_check_expected_text)] | None,
+    WithJsonSchema({"type": ["string", "null"]}),
+]
+"""A part of a text, a regular expression between slashes, or null for no text."""
+
 _OWN_EVENT = {"type": "string", "pattern": r"^[^*]+:[^*]+$"}
-add_schema(event_name, {"anyOf": [{"enum": sorted(KNOWN)}, _OWN_EVENT]})
+EventName = Annotated[
+    Text,
+    AfterValidator(_check_event),
+    WithJsonSchema({"anyOf": [{"enum": sorted(KNOWN)}, _OWN_EVENT]}),
+]
+"""The name of an event: a known one, or one of a module's own; not a pattern."""
 
-ANSWER = mapping(
-    {
-        "action": choice(*ACTIONS),
-        "hook": text,
-        "error": expected_text,
-        "data": table(anything),
-        "reason": expected_text,
-        "context_injection": expected_text,
-        "approval_prompt": expected_text,
-        "user_message": expected_text,
-        "approval_options": optional(listing(text)),
-        "approval_timeout": seconds,
-        "approval_default": choice(*get_args(Decision)),
-        "context_injection_role": choice(*get_args(Role)),
-        "ephemeral": boolean,
-        "append_to_last_tool_result": boolean,
-        "suppress_output": boolean,
-        "user_message_level": choice(*get_args(Level)),
-        "user_message_source": optional(text),
-    }
-)
+OwnPath = Annotated[str, AfterValidator(_check_path)]
+"""A path that stays inside the folder of a case."""
 
 
-def expectation(node: Node, key: str) -> Iterator[Problem]:
-    """An action alone, or a mapping with what is expected of the answer."""
-    if isinstance(node.value, str):
-        yield from choice(*ACTIONS)(node, key)
-    elif not isinstance(node.value, dict):
-        yield refuse_kind(node, key, f"one of {', '.join(ACTIONS)}, or a mapping")
-    elif not node.value:
-        yield Problem(node.place, key, "must not be empty; name an action, such as deny")
-    else:
-        yield from ANSWER(node, key)
+class Answer(Section):
+    """What is expected of an answer; what is not named may be anything."""
+
+    action: Action = optional("What the hooks decide.")
+    hook: Text = optional("The hook whose answer decides.")
+    error: ExpectedText = optional("A part of the error of a hook that should fail.")
+    data: dict[str, Any] = optional("Fields of the event after the hooks. A name may be a path.")
+    reason: ExpectedText = optional("A part of the reason.")
+    context_injection: ExpectedText = optional("A part of what is injected.")
+    approval_prompt: ExpectedText = optional("A part of the question.")
+    user_message: ExpectedText = optional("A part of what the person is told.")
+    approval_options: list[Text] | None = optional("What the person may answer.")
+    approval_timeout: Seconds = optional("Seconds that the question waits.")
+    approval_default: Decision = optional("What holds if nobody answers.")
+    context_injection_role: Role = optional("In whose name it is injected.")
+    ephemeral: bool = optional("Whether the injection is for the next request only.")
+    append_to_last_tool_result: bool = optional("Whether it is injected behind the last result.")
+    suppress_output: bool = optional("Whether what the hook printed is hidden.")
+    user_message_level: Level = optional("How serious what the person is told is.")
+    user_message_source: Text | None = optional("Who the person is told it is from.")
 
 
-add_schema(expectation, {"anyOf": [{"enum": list(ACTIONS)}, get_schema(ANSWER)]})
+class _OrAction:
+    """An answer for which its action may stand alone."""
 
-_STEP: dict[str, Rule] = {
-    "event": event_name,
-    "data": table(anything),
-    "expect": expectation,
-    "times": integer(1),
-    "complete": boolean,
-}
-STEP = mapping(_STEP, required=["event"])
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_wrap_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [{"enum": list(ACTIONS)}, handler(schema)]}
+
+    def _check(self, value: Any, check: Callable[[Any], Answer]) -> Any:
+        if value in ACTIONS:
+            return value
+        if isinstance(value, str):
+            raise _refuse(f"unknown value {value!r}; {suggest(value, ACTIONS)}")
+        if not isinstance(value, dict):
+            expected = f"one of {', '.join(ACTIONS)}, or a mapping"
+            raise PydanticCustomError("expected", "must be {expected}", {"expected": expected})
+        if not value:
+            raise _refuse("must not be empty; name an action, such as deny")
+        return check(value)
 
 
-def own_files(node: Node, key: str) -> Iterator[Problem]:
-    """Texts of files, by paths that stay inside the folder of the case."""
-    yield from table(any_text)(node, key)
-    for name, child in node.mapping().items():
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive:
-            message = f"must be a path inside the folder of the case, got {name!r}"
-            yield Problem(child.place, f"{key}.{name}", message)
+class Step(Section):
+    """One event that is sent, and what the hooks should answer."""
+
+    event: EventName = Field(description="The event to send, such as tool:pre.")
+    data: dict[str, Any] = optional("Fields of the event.")
+    expect: Annotated[Answer, _OrAction()] = optional(
+        "The action, or a mapping with what is expected of the answer."
+    )
+    times: PositiveCount = optional("How often the event is sent.")
+    complete: bool = optional(
+        "false: send exactly these data, without samples of the other fields."
+    )
 
 
-add_schema(own_files, get_schema(table(any_text)))
+class Case(Step):
+    """One event, or several in order."""
 
-CASE = mapping(
-    {
-        **_STEP,
-        "name": text,
-        "config": table(anything),
-        "files": own_files,
-        "steps": listing(STEP),
-    }
-)
+    event: EventName = optional("The event to send, such as tool:pre.")
+    name: Text = optional("What the case is called.")
+    config: dict[str, Any] = optional("Options of the module.")
+    files: dict[OwnPath, str] = optional(
+        "Text files by path; the case runs in a new folder that contains them."
+    )
+    steps: list[Step] = optional("Several events, in order.")
+
+
+class File(Section):
+    """A file with cases."""
+
+    model_config = ConfigDict(json_schema_extra={"patternProperties": {f"^{OWN_USE}": {}}})
+
+    hook: Text = optional(
+        "The hook file, the folder of a package, or the id of a module; paths from this file."
+    )
+    bundle: Text = optional("A bundle whose hooks are tested together.")
+    config: dict[str, Any] = optional("Options of the module.")
+    timeout: Seconds = optional("Seconds that the hooks may take for one event.")
+    cases: Annotated[list[Case], Field(min_length=1), BeforeValidator(_check_list)] = Field(
+        description="Events, and what the hooks should answer."
+    )
+
+
+def find_problems(document: Node) -> Iterator[Problem]:
+    """Everything that is wrong with the keys and values of a file with cases."""
+    return find_mistakes(document, File, partial(_name_key, document))
+
+
+def _name_key(document: Node, location: Location) -> str:
+    match location:
+        case ("cases", int(place), *rest):
+            case = document.mapping()["cases"].items()[place]
+            return name_key((name_case(case, place), *rest))
+    return name_key(location)
 
 
 def name_case(node: Node, place: int) -> str:
     """What messages call a case."""
     name = node.text("name")
     return f"case {place + 1}" if name is None else f"case {name!r}"
-
-
-def case_list(node: Node, key: str) -> Iterator[Problem]:
-    """A list of cases, at least one."""
-    if not isinstance(node.value, tuple):
-        yield refuse_kind(node, key, "a list of cases")
-    elif not node.value:
-        yield Problem(node.place, key, "must not be empty")
-    for place, item in enumerate(node.items()):
-        yield from CASE(item, name_case(item, place))
-
-
-add_schema(case_list, {"type": "array", "minItems": 1, "items": get_schema(CASE)})
-
-FILE = mapping(
-    {
-        "hook": text,
-        "bundle": text,
-        "config": table(anything),
-        "timeout": seconds,
-        "cases": case_list,
-    },
-    required=["cases"],
-    prefix="x-",
-)

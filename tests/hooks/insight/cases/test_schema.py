@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.insight.cases.schema import FILE, find_pattern
+from amplifier_hooks.insight.cases.schema import find_pattern, find_problems
 from amplifier_hooks.yaml_files.node import Place, make_node
 
 CASE = {"event": "tool:pre", "expect": "deny"}
@@ -13,7 +13,7 @@ CASE = {"event": "tool:pre", "expect": "deny"}
 def check(**keys: object) -> list[str]:
     """The problems of a file with one case, which has these keys in addition."""
     document = make_node({"cases": [{**CASE, **keys}]}, Place("f", 1))
-    return [f"{one.key}: {one.message}" for one in FILE(document, "")]
+    return [f"{one.key}: {one.message}" for one in find_problems(document)]
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_the_events_of_modules_are_allowed() -> None:
 
 def test_a_file_without_cases_says_what_is_missing() -> None:
     """An empty file, and an empty list."""
-    (missing,) = FILE(make_node({}, Place("f", 1)), "")
+    (missing,) = find_problems(make_node({}, Place("f", 1)))
     assert str(missing) == "f:1: cases: is missing; the file needs it"
-    (empty,) = FILE(make_node({"cases": []}, Place("f", 1)), "")
+    (empty,) = find_problems(make_node({"cases": []}, Place("f", 1)))
     assert str(empty) == "f:1: cases: must not be empty"
 
 

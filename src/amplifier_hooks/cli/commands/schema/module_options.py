@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from amplifier_core.loader import DISTRIBUTION, ModuleLoader
-from amplifier_hooks.agent.bundles.schema import Schema, allow_substitution
 
+Schema = dict[str, Any]
+SUBSTITUTION: Schema = {"$ref": "#/$defs/substitution"}
 _SCALARS = frozenset({"integer", "number", "boolean"})
 
 # What modules turn into their options before pydantic sees it, so that its schemas lack it.
@@ -74,8 +75,20 @@ def _get_namespace(mount: Callable[..., Any]) -> dict[str, Any]:
     return vars(sys.modules[mount.__module__])
 
 
+def wrap_references(schema: Any) -> Any:
+    """The same schema in the dialect of editors: beside a reference nothing else counts in it."""
+    if isinstance(schema, list):
+        return [wrap_references(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: wrap_references(value) for key, value in schema.items()}
+    if "$ref" in inner and len(inner) > 1:
+        inner["allOf"] = [{"$ref": inner.pop("$ref")}]
+    return inner
+
+
 def relax(schema: Any) -> Any:
-    """The same schema, where each value that is no text may also be a substitution."""
+    """The same schema for an editor: each value that is no text may also be a substitution."""
     if isinstance(schema, list):
         return [relax(one) for one in schema]
     if not isinstance(schema, dict):
@@ -85,6 +98,7 @@ def relax(schema: Any) -> Any:
     if "prefixItems" in inner:  # as the older dialect has it, which editors read
         inner["items"] = inner.pop("prefixItems")
     if isinstance(schema.get("type"), str) and (schema["type"] in _SCALARS or "enum" in schema):
-        described = {key: inner.pop(key) for key in ("title", "default") if key in inner}
-        return {**described, **allow_substitution(inner)}
+        remarks = ("title", "description", "default")
+        described = {key: inner.pop(key) for key in remarks if key in inner}
+        return {**described, "anyOf": [inner, SUBSTITUTION]}
     return inner

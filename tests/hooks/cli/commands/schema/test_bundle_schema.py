@@ -100,9 +100,9 @@ def test_what_a_bundle_may_say_is_taken(text: str) -> None:
 
 def test_every_key_has_a_description() -> None:
     """An editor shows it beside the key."""
-    sections = [SCHEMA, *(SCHEMA["$defs"][name] for name in ("session", "agent", "limits"))]
-    sections += [SCHEMA["$defs"][name] for name in ("approval", "audit")]
-    sections += [SCHEMA["$defs"][name]["anyOf"][1] for name in ("module", "sandbox")]
+    sections = [SCHEMA, *(SCHEMA["$defs"][name] for name in ("Session", "Agent", "Limits"))]
+    sections += [SCHEMA["$defs"][name] for name in ("Approval", "Audit")]
+    sections += [SCHEMA["$defs"][name]["anyOf"][1] for name in ("Module", "Sandbox")]
     for section in sections:
         for key, schema in section["properties"].items():
             assert schema.get("description"), key

@@ -47,9 +47,10 @@ def test_a_mistake_is_found_in_the_editor(validator: Validator, case: dict[str, 
 
 
 def test_the_command_prints_it() -> None:
-    """With a sentence for each key that is not an answer's."""
+    """With a sentence for each key."""
     told = json.loads(invoke("schema", "--cases").stdout)
     assert told == write_schema()
     (file, _) = told["anyOf"]
-    case = file["properties"]["cases"]["items"]["properties"]
-    assert all("description" in one for one in {**file["properties"], **case}.values())
+    case = told["$defs"]["Case"]["properties"]
+    answer = told["$defs"]["Answer"]["properties"]
+    assert all("description" in one for one in {**file["properties"], **case, **answer}.values())
