@@ -14,7 +14,7 @@ from amplifier_hooks.agent.session.wall import SessionWall
 from amplifier_hooks.agent.tools import bash, search
 from amplifier_hooks.guards import git_status, linter_feedback, test_runner
 from amplifier_hooks.guards.policy.protected_places import list_places
-from amplifier_hooks.sandbox.linux.landlock import query_abi
+from amplifier_hooks.sandbox.landlock import query_abi
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(query_abi() < 1, reason="THIS KERNEL HAS NO LANDLOCK")

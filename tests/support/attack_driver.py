@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.sandbox import enclosing
-from amplifier_hooks.sandbox.linux import rulesets
+from amplifier_hooks.sandbox import landlock, process
 from amplifier_hooks.sandbox.process import run_command
 from amplifier_hooks.sandbox.wall import Wall
 from tests.support import attacks
@@ -60,7 +59,7 @@ def main() -> None:
     """Run what the argument says and print the reports."""
     order = json.loads(sys.argv[1])
     if order.get("abi"):
-        for module in (rulesets, enclosing):
+        for module in (landlock, process):
             module.query_abi = lambda: order["abi"]  # type: ignore[attr-defined]
     print(json.dumps(asyncio.run(_attack(order))))  # noqa: T201
 

@@ -1,19 +1,182 @@
-"""The agent's side of the launcher: one for each process, started when it is first needed."""
+"""The agent's side of the launcher: one for each process, and the cells that commands run in."""
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
+import marshal
 import os
 import socket
+import struct
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_hooks.sandbox.cell import Cell, Order
-from amplifier_hooks.sandbox.launcher.words import PLAIN, WALLED
+from amplifier_hooks.sandbox.launcher.protocol import (
+    ENDED,
+    FAILED,
+    GONE,
+    KILL,
+    LONGEST,
+    PLAIN,
+    RUN,
+    TERMINATE,
+    WALLED,
+)
+
+_MOMENT = 1.0  # seconds for what was killed to be gone
+_LONGEST_WORD = 4096
+
+
+class CellLost(Exception):
+    """The supervisor of a command has gone, and with it all knowledge of the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a cell is to run. `inherited` is the number of one more descriptor for the program.
+
+    Behind a wall `profile` is the number of what the cell gives up for good, namely the
+    capabilities and the system calls that follow, and `landlock` that of the rule set.
+    """
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    profile: int | None = None
+    capabilities: int = -1
+    filter: bytes = b""
+    landlock: int = 0
+    inherited: int | None = None
+
+
+class Cell:
+    """A process that starts a command and inherits everything that the command leaves behind."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._control.setblocking(False)
+        self._ended: asyncio.Future[int] | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self.usable = True
+        self.profile: int | None = None
+        self.landlock = 0  # of its last command
+
+    def start(self, order: Order, descriptors: Sequence[int]) -> None:
+        """Send the order; raises OSError if nobody is there to follow it."""
+        loop = asyncio.get_running_loop()
+        text = marshal.dumps(_encode(order))
+        if len(text) <= LONGEST:
+            socket.send_fds(self._control, [RUN, text], descriptors)
+        else:
+            with open(os.memfd_create("order", os.MFD_CLOEXEC), "wb", 0) as letter:  # noqa: PTH123
+                letter.write(text)
+                socket.send_fds(self._control, [RUN], [*descriptors, letter.fileno()])
+        self.profile, self.landlock = order.profile, order.landlock
+        self._ended, self._gone = loop.create_future(), loop.create_future()
+        loop.add_reader(self._control.fileno(), self._receive)
+
+    async def wait(self) -> int:
+        """The exit code of the command, once it has ended; raises what kept it from running."""
+        assert self._ended is not None
+        return await asyncio.shield(self._ended)
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, if the command has ended."""
+        if self._ended is None or not self._ended.done() or self._ended.exception():
+            return None
+        return self._ended.result()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of a command is left."""
+        return self._gone is None or self._gone.done()
+
+    async def end(self, grace: float) -> None:
+        """TERM everything, and KILL what is left after a moment of grace."""
+        self._send(TERMINATE + struct.pack("d", grace))
+        await self._wait_until_gone(grace + _MOMENT)
+
+    async def kill(self, patience: float) -> None:
+        """KILL everything, and wait for the end no longer than this."""
+        self._send(KILL)
+        await self._wait_until_gone(patience)
+
+    def close(self) -> None:
+        """Let go of the cell: whatever still runs in it is killed."""
+        self.usable = False
+        if self._gone is not None and not self._gone.done():
+            self._gone.get_loop().remove_reader(self._control.fileno())
+            self._gone.cancel()
+        self._control.close()
+
+    async def _wait_until_gone(self, patience: float) -> None:
+        if self._gone is not None and not self._gone.done():
+            await asyncio.wait({self._gone}, timeout=patience)
+
+    def _send(self, word: bytes) -> None:
+        with contextlib.suppress(OSError):  # it is gone, which `_receive` will notice
+            self._control.send(word)
+
+    def _receive(self) -> None:
+        try:
+            word = self._control.recv(_LONGEST_WORD)
+        except BlockingIOError:
+            return
+        except OSError:
+            word = b""
+        if word[:1] == ENDED:
+            status, left = struct.unpack("ii", word[1:])
+            self._set_result(os.waitstatus_to_exitcode(status))
+            if not left:
+                self._finish()
+        elif word[:1] == FAILED:
+            self._set_result(_read_failure(word[1:]))
+        else:
+            self.usable = word[:1] == GONE
+            self._set_result(CellLost())
+            self._finish()
+
+    def _set_result(self, result: int | Exception) -> None:
+        assert self._ended is not None
+        if self._ended.done():
+            return
+        if isinstance(result, int):
+            self._ended.set_result(result)
+        else:
+            self._ended.set_exception(result)
+            self._ended.exception()  # seen: a command that is being ended is not asked
+
+    def _finish(self) -> None:
+        assert self._gone is not None
+        self._gone.get_loop().remove_reader(self._control.fileno())
+        if not self._gone.done():
+            self._gone.set_result(None)
+
+
+def _encode(order: Order) -> dict[str, object]:
+    """As a cell reads it, which takes every text for UTF-8."""
+    plain = {name: getattr(order, name) for name in Order.__slots__}
+    if sys.getfilesystemencoding() != "utf-8":
+        plain["argv"] = [_convert(word) for word in order.argv]
+        plain["env"] = {_convert(key): _convert(value) for key, value in order.env.items()}
+        plain["cwd"] = _convert(order.cwd)
+    return plain
+
+
+def _convert(text: str) -> str:
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
+
+
+def _read_failure(told: bytes) -> Exception:
+    number, text = marshal.loads(told)
+    return ValueError(text) if number is None else OSError(number, text)
+
 
 _MOST_IDLE = 4
 _PAUSE, _PATIENCE = 0.005, 400  # seconds, times that long, for a launcher to end at our own end
@@ -51,7 +214,7 @@ class Launcher:
         self._lock = threading.Lock()
 
     def run(self, order: Order, descriptors: Sequence[int]) -> Cell:
-        """Start a command in a cell; `give_back` the cell when the command has ended."""
+        """Start a command in a cell; `release` the cell when the command has ended."""
         with self._lock:
             self._forget_inherited()
             while (idle := self._choose_idle(order)) is not None:
@@ -74,7 +237,7 @@ class Launcher:
         self._idle.remove(chosen)
         return chosen
 
-    def give_back(self, cell: Cell) -> None:
+    def release(self, cell: Cell) -> None:
         """Keep an empty cell for the next command; close any other."""
         with self._lock:
             if cell.usable and cell.is_empty:

@@ -1,22 +1,212 @@
-"""Run a command and leave nothing of it behind."""
+"""Run a command and leave nothing of it behind: as a child, or in a cell of the launcher.
+
+No descendant of a command in a cell outlives the call; behind a wall, sealed places are put back.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import functools
+import itertools
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_hooks.machine.pipes import OnOutput
-from amplifier_hooks.sandbox.client import LauncherUnavailable
-from amplifier_hooks.sandbox.process_cell import CellRun
-from amplifier_hooks.sandbox.process_outcome import CommandOutcome, refuse
-from amplifier_hooks.sandbox.process_plain import PlainRun
-from amplifier_hooks.sandbox.sealing import keep_sealed
+from amplifier_core.utils import run_with_timeout
+from amplifier_hooks.machine.pipes import LINGER, OnOutput, Pipes
+from amplifier_hooks.sandbox import plain_process
+from amplifier_hooks.sandbox.bubblewrap import build_arguments
+from amplifier_hooks.sandbox.client import Cell, CellLost, LauncherUnavailable, Order, get_launcher
+from amplifier_hooks.sandbox.landlock import RULESETS, query_abi
+from amplifier_hooks.sandbox.plain_process import (
+    CommandOutcome,
+    PlainRun,
+    add_mark,
+    create_mark,
+    explain_failure,
+    make_outcome,
+    refuse,
+)
+from amplifier_hooks.sandbox.seal_copies import SealError
+from amplifier_hooks.sandbox.seals import Seals, explain_restored
 from amplifier_hooks.sandbox.seatbelt import build_seatbelt_arguments
+from amplifier_hooks.sandbox.seccomp import build_filter, find_architecture
 from amplifier_hooks.sandbox.wall import Wall
+
+# What root keeps: files of other owners, other users' names, low ports, raw sockets, priorities.
+_CAPABILITIES = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 23))
+_FILTER_DESCRIPTOR = 10
+_PROFILES = itertools.count(1)
+
+
+@contextlib.contextmanager
+def build_order(
+    argv: list[str], env: Mapping[str, str], cwd: str, wall: Wall | None
+) -> Iterator[tuple[Order, list[int]]]:
+    """The order, and descriptors that go with it until the command has them."""
+    plain = Order(argv, dict(env), cwd)
+    if wall is None:
+        yield plain, []
+        return
+    order = replace(plain, env={**env, "TMPDIR": str(wall.temporary)})
+    if wall.kind == "landlock":
+        code = _build_filter(wall, query_abi())
+        profile = _number_profile(_CAPABILITIES, code)
+        limits = replace(order, profile=profile, capabilities=_CAPABILITIES, filter=code)
+        with RULESETS.lend(wall) as (ruleset, number):
+            yield replace(limits, landlock=number), [ruleset]
+    elif wall.kind == "bubblewrap":
+        with _write_filter(wall) as descriptor:
+            wrapped = [*build_arguments(wall, cwd, descriptor and _FILTER_DESCRIPTOR), *argv]
+            inherited = _FILTER_DESCRIPTOR if descriptor else None
+            more = [descriptor] if descriptor else []
+            # It makes namespaces of its own, with powers that only it has in them.
+            profile = _number_profile(order.capabilities, b"")
+            yield replace(order, argv=wrapped, profile=profile, inherited=inherited), more
+    else:
+        raise ValueError(f"a wall of kind {wall.kind!r} is not put up by the launcher")
+
+
+@functools.cache
+def _number_profile(capabilities: int, code: bytes) -> int:
+    return next(_PROFILES)
+
+
+def _build_filter(wall: Wall, abi: int) -> bytes:
+    architecture = find_architecture()
+    if architecture is None:
+        return b""
+    return build_filter(
+        architecture,
+        network=wall.network == "allow",
+        unix_sockets=wall.unix_sockets,
+        truncation=abi < 3,
+    )
+
+
+@contextlib.contextmanager
+def _write_filter(wall: Wall) -> Iterator[int | None]:
+    code = _build_filter(wall, abi=3)
+    if not code:
+        yield None
+        return
+    descriptor = os.memfd_create("filter", os.MFD_CLOEXEC)
+    try:
+        os.write(descriptor, code)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def keep_sealed(wall: Wall) -> Iterator[list[str]]:
+    """Put back what changes at sealed places; the list then holds sentences about it."""
+    seals = Seals.take(wall, wall.writable, wall.granted)
+    notes: list[str] = []
+    if seals.left_changed:
+        listed = ", ".join(map(str, seals.left_changed))
+        notes.append(f"Changed while an earlier command ran that was not seen to its end: {listed}")
+    try:
+        yield notes
+    finally:
+        restored = seals.restore()
+        if restored:
+            notes.append(explain_restored(restored))
+
+
+_REAPING = 5.0  # seconds that a killed process may take to be gone
+
+
+class CellRun:
+    """One running command."""
+
+    def __init__(
+        self,
+        argv: list[str],
+        cwd: str | Path | None,
+        env: Mapping[str, str] | None,
+        limit: int,
+        wall: Wall | None,
+        on_output: OnOutput | None = None,
+    ) -> None:
+        self._argv = argv
+        self._cwd = cwd
+        self._env = add_mark(env, create_mark())
+        self._wall = wall
+        self._launcher = get_launcher(walled=wall is not None)
+        self._started = time.monotonic()
+        self._pipes = Pipes(limit, on_output)
+
+    async def run(self, stdin: str | bytes | None, timeout: float) -> CommandOutcome:
+        """Start it, wait for it, end everything that it left behind, put back what is sealed."""
+        if self._wall is None:
+            return await self._run(stdin, timeout)
+        try:
+            with keep_sealed(self._wall) as notes:
+                outcome = await self._run(stdin, timeout)
+        except SealError as failure:
+            return refuse(str(failure.strerror), self._started)
+        return replace(outcome, notes=tuple(notes)) if notes else outcome
+
+    async def _run(self, stdin: str | bytes | None, timeout: float) -> CommandOutcome:
+        try:
+            cell = await self._start(stdin)
+            try:
+                return await self._finish(cell, timeout)
+            finally:
+                self._launcher.release(cell)
+        except (OSError, ValueError) as failure:
+            return explain_failure(self._argv, self._cwd, failure, self._started)
+        except CellLost:
+            sentence = "The process that supervised the command was ended, and the command with it"
+            return refuse(sentence, self._started)
+        finally:
+            self._pipes.close()
+
+    async def _start(self, stdin: str | bytes | None) -> Cell:
+        with contextlib.ExitStack() as theirs:
+            stdout = await self._pipes.open_output(self._pipes.stdout, theirs)
+            stderr = await self._pipes.open_output(self._pipes.stderr, theirs)
+            read = await self._pipes.open_input(stdin, theirs)
+            if read == asyncio.subprocess.DEVNULL:
+                read = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                theirs.callback(os.close, read)
+            order_context = build_order(self._argv, self._env, self._get_folder(), self._wall)
+            order, more = theirs.enter_context(order_context)
+            return self._launcher.run(order, [read, stdout, stderr, *more])
+
+    def _get_folder(self) -> str:
+        return str(Path.cwd() if self._cwd is None else Path(self._cwd).absolute())
+
+    async def _finish(self, cell: Cell, timeout: float) -> CommandOutcome:
+        timed_out = False
+        try:
+            await run_with_timeout(cell.wait(), timeout)
+            # A pipeline's last process may write after the shell has gone.
+            await self._pipes.drain(LINGER)
+        except TimeoutError:
+            timed_out = True
+        finally:
+            await self._end(cell)
+        return make_outcome(
+            self._pipes, cell.returncode, timed_out=timed_out, started=self._started
+        )
+
+    async def _end(self, cell: Cell) -> None:
+        """TERM, a moment of grace, KILL; a second cancellation skips the grace, not the KILL."""
+        if cell.is_empty:
+            return
+        try:
+            await cell.end(plain_process.GRACE)
+        finally:
+            await cell.kill(_REAPING)
+        await self._pipes.drain(LINGER)
+
 
 __all__ = ["CommandOutcome", "run_command"]
 

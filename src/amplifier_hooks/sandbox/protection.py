@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from amplifier_hooks.sandbox.bubblewrap import find_bubblewrap
-from amplifier_hooks.sandbox.linux.landlock import query_abi
-from amplifier_hooks.sandbox.linux.seccomp import is_available
+from amplifier_hooks.sandbox.landlock import query_abi
 from amplifier_hooks.sandbox.seatbelt import find_seatbelt
+from amplifier_hooks.sandbox.seccomp import is_available
 from amplifier_hooks.sandbox.wall import Kind
 
 Wanted = Literal["auto", "landlock", "bubblewrap"]

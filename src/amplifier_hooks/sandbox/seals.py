@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from amplifier_hooks.sandbox.seal.copy import Parts, SealError
-from amplifier_hooks.sandbox.seal.keeper import SealKeeper, get_keeper
+from amplifier_hooks.sandbox.seal_copies import Parts, SealError
+from amplifier_hooks.sandbox.seal_keeper import SealKeeper, get_keeper
 
 Grouping = Mapping[Path, frozenset[Parts]]
 _Paths = tuple[tuple[Path, ...], tuple[Path, ...]]

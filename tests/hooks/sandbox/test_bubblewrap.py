@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.sandbox import bubblewrap, process_group
+from amplifier_hooks.sandbox import bubblewrap, plain_process
 from amplifier_hooks.sandbox.bubblewrap import build_arguments
 from amplifier_hooks.sandbox.process import run_command
 from amplifier_hooks.sandbox.wall import Wall
@@ -129,7 +129,7 @@ async def test_a_daemon_ends_with_the_call_that_started_it(
     wall: Wall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a session of its own, and deaf to signals; as long as it lives it holds a lock."""
-    monkeypatch.setattr(process_group, "GRACE", 0.2)
+    monkeypatch.setattr(plain_process, "GRACE", 0.2)
     lock, root = wall.writable[0] / "lock", wall.writable[0]
     inner = f"trap '' TERM HUP; exec 9> {lock}; flock 9; touch started; while :; do sleep 1; done"
     script = f'(setsid bash -c "{inner}" > /dev/null 2>&1 < /dev/null &)'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.sandbox.linux.landlock import query_abi
+from amplifier_hooks.sandbox.landlock import query_abi
 from tests.support.attack_driver import KEY, run_attacks
 from tests.support.attacks import BY_NUMBER, LIMITS, NETWORK, PYTHON, SHELL, SIGNALS, USUAL
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.sandbox.seal import reading
-from amplifier_hooks.sandbox.seal.copy import SealError
+from amplifier_hooks.sandbox import seal_copies
+from amplifier_hooks.sandbox.seal_copies import SealError
 from amplifier_hooks.sandbox.seals import Seals, explain_restored
 
 RUNS = ("config", "config.worktree", "hooks", "commondir")
@@ -152,7 +152,7 @@ def test_a_second_restore_does_nothing(root: Path) -> None:
 
 def test_what_cannot_be_put_back_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the place."""
-    monkeypatch.setattr(reading, "MOST_BYTES", 2)
+    monkeypatch.setattr(seal_copies, "MOST_BYTES", 2)
     (root / ".git").mkdir()
     (root / ".git/config").write_text("long")
     seals = Seals.take(make_table(root), [root])
@@ -165,8 +165,8 @@ def test_what_cannot_be_watched_stops_the_command(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before it starts; the folder is not left occupied."""
-    monkeypatch.setattr(reading, "MOST_FILES", 1)
-    monkeypatch.setattr(reading, "MOST_STAMPS", 1)
+    monkeypatch.setattr(seal_copies, "MOST_FILES", 1)
+    monkeypatch.setattr(seal_copies, "MOST_STAMPS", 1)
     (root / ".git/hooks").mkdir(parents=True)
     for n in range(3):
         (root / f".git/hooks/{n}").touch()

@@ -15,7 +15,7 @@ from amplifier_hooks.guards.mcp.frames import Frame
 from amplifier_hooks.machine.programs import list_binding_words
 from amplifier_hooks.mcp.gateway.channel import ChannelError
 from amplifier_hooks.mcp.gateway.lines import LineReader, LineWriter
-from amplifier_hooks.sandbox.process_group import signal_group
+from amplifier_hooks.sandbox.plain_process import signal_group
 
 _PATIENCE = 2.0
 """Seconds that a server has to end after its input ended, and again after a signal."""

@@ -11,22 +11,19 @@ import socket
 import sys
 import time
 
-from amplifier_hooks.sandbox.launcher.calls import (
+from amplifier_hooks.sandbox.launcher.kernel import (
+    ANY_CHILD,
     DUMPABLE,
     SUBREAPER,
     enter_scope,
-    set_option,
-)
-from amplifier_hooks.sandbox.launcher.messages import receive
-from amplifier_hooks.sandbox.launcher.processes import (
-    ANY_CHILD,
     kill_below,
     kill_stray,
     send_signal,
+    set_option,
     watch_children,
 )
+from amplifier_hooks.sandbox.launcher.protocol import WALLED, receive
 from amplifier_hooks.sandbox.launcher.supervisor import Supervisor
-from amplifier_hooks.sandbox.launcher.words import WALLED
 
 _AGAIN = 0.005  # seconds between two attempts to end what does not end
 

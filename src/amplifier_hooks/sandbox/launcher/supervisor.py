@@ -1,8 +1,14 @@
-"""The supervisor of a cell: it runs one command at a time, until the agent is gone."""
+"""The supervisor of a cell: it runs one command at a time, until the agent is gone.
+
+A thread enters the Landlock domain of a command, which inherits it from there: forking this process
+to do it in the child would cost more than most commands take. The thread ends as soon as its
+command runs, because the command could signal it: both are on the same side of the wall.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import marshal
 import os
 import select
@@ -10,30 +16,103 @@ import signal
 import socket
 import struct
 import time
+from _thread import start_new_thread
+from collections.abc import Sequence
+from queue import SimpleQueue
 from typing import Any
 
-from amplifier_hooks.sandbox.launcher.calls import (
+from amplifier_hooks.sandbox.launcher.kernel import (
+    ANY_CHILD,
     NO_NEW_PRIVS,
     apply_filter,
     drop_capabilities,
-    set_option,
-)
-from amplifier_hooks.sandbox.launcher.command import WalledThread, run_program
-from amplifier_hooks.sandbox.launcher.messages import receive
-from amplifier_hooks.sandbox.launcher.processes import (
-    ANY_CHILD,
     kill_below,
     list_descendants,
+    restrict_self,
     send_signal,
+    set_option,
 )
-from amplifier_hooks.sandbox.launcher.words import (
+from amplifier_hooks.sandbox.launcher.protocol import (
     ENDED,
     FAILED,
     GONE,
     LONGEST,
     RUN,
     TERMINATE,
+    receive,
 )
+
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class WalledThread:
+    """A thread in a domain, which can start one command there."""
+
+    def __init__(self, number: int, ruleset: int) -> None:
+        self.number = number
+        self._orders: SimpleQueue[tuple[dict[str, Any], Sequence[int]] | None] = SimpleQueue()
+        self._outcomes: SimpleQueue[int | Exception] = SimpleQueue()
+        # `threading` would wait until it runs, which nobody needs.
+        start_new_thread(self._work, (ruleset,))
+
+    def run(self, order: dict[str, Any], descriptors: Sequence[int]) -> int:
+        """The id of the running command; raises what kept it from running."""
+        self._orders.put((order, descriptors))
+        outcome = self._outcomes.get()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def close(self) -> None:
+        """End the thread without a command."""
+        self._orders.put(None)
+        self._outcomes.get()
+
+    def _work(self, ruleset: int) -> None:
+        outcome: int | Exception = 0
+        try:
+            restrict_self(ruleset)
+            wanted = self._orders.get()
+            if wanted is not None:
+                outcome = run_program(*wanted)
+        except Exception as failure:  # noqa: BLE001 - raised again by whoever waits
+            outcome = failure
+        self._outcomes.put(outcome)
+
+
+def run_program(order: dict[str, Any], descriptors: Sequence[int]) -> int:
+    """Run the program in a session of its own, which has no terminal to read from."""
+    streams = [(os.POSIX_SPAWN_DUP2, descriptors[number], number) for number in (0, 1, 2)]
+    if order["inherited"] is not None:
+        streams.append((os.POSIX_SPAWN_DUP2, descriptors[3], order["inherited"]))
+    os.chdir(order["cwd"])  # of the whole process, which runs one command at a time
+    try:
+        return os.posix_spawn(
+            _find_program(order["argv"][0], order["env"]),
+            order["argv"],
+            order["env"],
+            file_actions=streams,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+    finally:
+        os.chdir("/")
+
+
+def _find_program(name: str, env: dict[str, str]) -> str:
+    """Where the command's own search path has the program."""
+    if "/" in name:
+        return name
+    refusal = errno.ENOENT
+    for folder in env.get("PATH", os.defpath).split(":"):
+        path = f"{folder or '.'}/{name}"
+        if os.access(path, os.X_OK):
+            return path
+        if os.access(path, os.F_OK):
+            refusal = errno.EACCES
+    raise OSError(refusal, os.strerror(refusal))
+
 
 _AGAIN = 50  # milliseconds between two attempts to end what does not end
 
@@ -63,14 +142,14 @@ class Supervisor:
             for descriptor, _ in poll.poll(self._choose_pause()):
                 if descriptor == self._wake:
                     os.read(self._wake, 4096)
-                elif not self._obey():
+                elif not self._handle_message():
                     poll.unregister(self._control.fileno())
             if self._busy:
-                self._settle()
+                self._report_ended()
             if not self._busy and not self._alone:
-                self._prepare()
+                self._enter_next_domain()
 
-    def _obey(self) -> bool:
+    def _handle_message(self) -> bool:
         """Do what the agent says; False when it is gone."""
         word, descriptors = receive(self._control, LONGEST + 1, 8)
         try:
@@ -94,13 +173,13 @@ class Supervisor:
         except Exception as failure:  # noqa: BLE001 - the agent explains it
             number = failure.errno if isinstance(failure, OSError) else None
             text = failure.strerror if isinstance(failure, OSError) else str(failure)
-            self._tell(FAILED + marshal.dumps((number, text)))
+            self._send(FAILED + marshal.dumps((number, text)))
             self._leader = None
         self._busy = True
 
     def _run(self, order: dict[str, Any], descriptors: list[int]) -> int:
         if order["profile"] is not None:
-            self._give_up(order)
+            self._drop_privileges(order)
         if not order["landlock"]:
             return run_program(order, descriptors)
         if self._thread is None or self._thread.number != order["landlock"]:
@@ -110,7 +189,7 @@ class Supervisor:
         thread, self._thread = self._thread, None
         return thread.run(order, descriptors)
 
-    def _give_up(self, order: dict[str, Any]) -> None:
+    def _drop_privileges(self, order: dict[str, Any]) -> None:
         """What every command of this cell goes without; done once, for good."""
         if self._profile is None:
             set_option(NO_NEW_PRIVS, 1)
@@ -121,7 +200,7 @@ class Supervisor:
         elif self._profile != order["profile"]:
             raise ValueError("the cell has given up something else than this command should")
 
-    def _prepare(self) -> None:
+    def _enter_next_domain(self) -> None:
         """Enter the same domain again, while nobody waits for it."""
         if self._thread is None and self._ruleset is not None:
             self._thread = WalledThread(*self._ruleset)
@@ -134,14 +213,14 @@ class Supervisor:
             os.close(self._ruleset[1])
             self._ruleset = None
 
-    def _settle(self) -> None:
+    def _report_ended(self) -> None:
         """Take note of what has ended."""
         status, empty = self._reap()
         if status is not None:
             self._leader = None
-            self._tell(ENDED + struct.pack("ii", status, not empty))
+            self._send(ENDED + struct.pack("ii", status, not empty))
         elif empty:
-            self._tell(GONE)
+            self._send(GONE)
         if empty:
             self._busy = False
         elif self._is_time_to_kill():
@@ -186,7 +265,7 @@ class Supervisor:
         assert self._deadline is not None
         return max(int((self._deadline - time.monotonic()) * 1000), 0) + 1
 
-    def _tell(self, word: bytes) -> None:
+    def _send(self, word: bytes) -> None:
         with contextlib.suppress(OSError):  # the agent is gone
             self._control.send(word)
 

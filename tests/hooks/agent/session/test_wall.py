@@ -13,7 +13,7 @@ from amplifier_hooks.agent.session import wall as room
 from amplifier_hooks.agent.session.wall import SandboxOptions, SessionWall
 from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.sandbox import protection
-from amplifier_hooks.sandbox.linux.landlock import query_abi
+from amplifier_hooks.sandbox.landlock import query_abi
 from amplifier_hooks.sandbox.protection import Protection
 from tests.support.project import Project, script
 from tests.support.sessions import calls

@@ -6,13 +6,13 @@ import pytest
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.sandbox import process_group
+from amplifier_hooks.sandbox import plain_process
 
 
 @pytest.fixture
 def short_grace(monkeypatch):
     """For processes that ignore TERM: the whole wait before KILL is tested once."""
-    monkeypatch.setattr(process_group, "GRACE", 0.3)
+    monkeypatch.setattr(plain_process, "GRACE", 0.3)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from amplifier_hooks.guards.policy.protected_places import (
     list_aliases,
     list_places,
 )
-from amplifier_hooks.sandbox.linux.landlock import query_abi
+from amplifier_hooks.sandbox.landlock import query_abi
 from amplifier_hooks.sandbox.process import run_command
 from amplifier_hooks.sandbox.wall import Wall
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.sandbox.client import _spawn
-from amplifier_hooks.sandbox.launcher.words import KILL, PLAIN
+from amplifier_hooks.sandbox.launcher.protocol import KILL, PLAIN
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cells are a matter of Linux")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from amplifier_hooks.sandbox.client import Launcher
-from amplifier_hooks.sandbox.launcher.words import (
+from amplifier_hooks.sandbox.launcher.protocol import (
     ENDED,
     FAILED,
     GONE,

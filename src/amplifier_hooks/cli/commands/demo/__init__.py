@@ -70,7 +70,7 @@ def _make_folder(keep: bool) -> Iterator[Path]:
 
 
 def _forget(folder: Path) -> None:
-    from amplifier_hooks.sandbox.seal.journal import forget_journal
+    from amplifier_hooks.sandbox.seal_keeper import forget_journal
 
     forget_journal(folder / "project")
 

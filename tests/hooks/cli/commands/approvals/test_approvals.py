@@ -16,7 +16,7 @@ import pytest
 from amplifier_hooks.approvals.models import Requirement
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.cli import person
-from amplifier_hooks.sandbox.linux.landlock import query_abi
+from amplifier_hooks.sandbox.landlock import query_abi
 from tests.hooks.cli.commands.approvals.asked import list_all, put, read
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import PROGRAM, invoke, run_amplifier, run_at_terminal

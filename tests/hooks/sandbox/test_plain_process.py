@@ -1,4 +1,4 @@
-"""Ending a command with everything that it started."""
+"""How a command ended, in words."""
 
 from __future__ import annotations
 
@@ -10,15 +10,51 @@ import time
 
 import pytest
 
-from amplifier_hooks.sandbox import process_group
-from amplifier_hooks.sandbox.process_group import (
+from amplifier_hooks.machine.pipes import Pipes
+from amplifier_hooks.sandbox import plain_process
+from amplifier_hooks.sandbox.plain_process import (
     MARK,
+    PlainRun,
     add_mark,
     create_mark,
+    explain_failure,
     kill_marked,
+    make_outcome,
+    refuse,
     signal_group,
     terminate_group,
 )
+from tests.support.processes import is_running
+
+
+@pytest.mark.parametrize(
+    ("failure", "cwd", "code", "words"),
+    [
+        (FileNotFoundError(2, "No such file"), None, 127, "no such program"),
+        (FileNotFoundError(2, "No such file"), "/no/such/place", 127, "is not a directory"),
+        (PermissionError(13, "Permission denied"), None, 126, "Permission denied"),
+        (ValueError("embedded null byte"), None, 126, "null byte"),
+    ],
+)
+def test_what_could_not_start_has_the_code_of_a_shell(failure, cwd, code, words) -> None:
+    """And a sentence in place of its errors."""
+    outcome = explain_failure(["prog"], cwd, failure, time.monotonic())
+    assert outcome.returncode == code
+    assert words in outcome.stderr
+
+
+def test_what_was_refused_says_why() -> None:
+    """It did not run, so it has no output."""
+    outcome = refuse("The command was not run: no launcher", time.monotonic())
+    assert (outcome.returncode, outcome.stdout, outcome.timed_out) == (126, "", False)
+    assert "no launcher" in outcome.stderr
+
+
+async def test_a_process_that_nobody_saw_end_counts_as_killed() -> None:
+    """The kernel has not let go of it yet."""
+    outcome = make_outcome(Pipes(10), None, timed_out=True, started=time.monotonic())
+    assert outcome.returncode == -signal.SIGKILL
+    assert outcome.notes == ()
 
 
 def test_a_mark_is_added_to_ours_or_to_the_given_environment(
@@ -41,7 +77,7 @@ def test_an_empty_group_cannot_be_signalled() -> None:
 
 async def test_a_group_that_obeys_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait ends when the group does."""
-    monkeypatch.setattr(process_group, "GRACE", 50.0)
+    monkeypatch.setattr(plain_process, "GRACE", 50.0)
     process = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
     started = time.monotonic()
     await terminate_group(process.pid)
@@ -53,7 +89,7 @@ async def test_a_group_that_does_not_obey_is_waited_for_as_long_as_the_grace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Killing it is up to the caller."""
-    monkeypatch.setattr(process_group, "GRACE", 0.1)
+    monkeypatch.setattr(plain_process, "GRACE", 0.1)
     script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
     process = await asyncio.create_subprocess_exec(
         "bash", "-c", script, start_new_session=True, stdout=asyncio.subprocess.PIPE
@@ -87,10 +123,21 @@ async def test_what_has_the_mark_is_killed_and_nothing_else() -> None:
 
 def test_without_proc_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other systems have no such directory; the group is still ended."""
-    monkeypatch.setattr(process_group, "_list_processes", list)
+    monkeypatch.setattr(plain_process, "_list_processes", list)
     kill_marked("x")
     ended = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    assert process_group._is_running(ended.pid)
+    assert plain_process._is_running(ended.pid)
     ended.kill()
     ended.wait()
-    assert not process_group._is_running(ended.pid)
+    assert not plain_process._is_running(ended.pid)
+
+
+async def test_what_left_the_group_stays_after_an_orderly_end(tmp_path) -> None:
+    """A notification may start a daemon; nothing that the agent wrote runs this way."""
+    marker = tmp_path / "pid"
+    inner = f"setsid bash -c 'echo $$ > {marker}; exec sleep 60' > /dev/null 2>&1 &"
+    script = f"{inner} while ! [ -s {marker} ]; do sleep 0.01; done"
+    outcome = await PlainRun(["bash", "-c", script], None, None, 100).run(None, 30)
+    assert outcome.returncode == 0
+    assert is_running(marker)
+    os.kill(int(marker.read_text()), signal.SIGKILL)

@@ -1,11 +1,21 @@
-"""Messages with descriptors."""
+"""The words between the agent and its cells."""
 
 from __future__ import annotations
 
 import os
 import socket
 
-from amplifier_hooks.sandbox.launcher.messages import receive
+from amplifier_hooks.sandbox.launcher import protocol
+from amplifier_hooks.sandbox.launcher.protocol import receive
+
+
+def test_every_word_is_one_byte_and_no_two_in_one_direction_are_the_same() -> None:
+    """The rest of a message is what the word is about."""
+    asked = [protocol.RUN, protocol.TERMINATE, protocol.KILL]
+    told = [protocol.FAILED, protocol.ENDED, protocol.GONE]
+    kinds = [protocol.WALLED, protocol.PLAIN]
+    assert all(len(word) == 1 for word in (*asked, *told, *kinds))
+    assert all(len(set(group)) == len(group) for group in (asked, told, kinds))
 
 
 def test_descriptors_arrive_and_no_program_inherits_them() -> None:

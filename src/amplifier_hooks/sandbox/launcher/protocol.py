@@ -1,9 +1,14 @@
-"""Messages with descriptors."""
+"""Messages of the agent, the launcher and its cells; the first byte says which one it is."""
 
 from __future__ import annotations
 
 import array
 import socket
+
+WALLED, PLAIN = b"w", b"p"  # to the launcher: a cell for commands behind a wall, or without one
+RUN, TERMINATE, KILL = b"R", b"T", b"K"  # to a cell
+LONGEST = 32_768  # bytes of an order that are sent in the message itself
+FAILED, ENDED, GONE = b"F", b"S", b"G"  # from a cell: not started; ended; and nothing is left
 
 
 def receive(sock: socket.socket, size: int, most: int) -> tuple[bytes, list[int]]:
