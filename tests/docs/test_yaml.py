@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from amplifier_core.mount_plan.schema import Hook, Limits, Section, Session
+from amplifier_hooks.agent.bundles.schema import Agent, Approval, Audit, BundleFile, Sandbox
 from amplifier_hooks.agent.providers.scripted import read_script
 from amplifier_hooks.approvals.rules import RulesApproval
 from amplifier_hooks.guards.rules.loading import Config, read_rules
@@ -29,6 +32,20 @@ EXAMPLES = [example for page in PAGES for example in list_examples(page)]
 
 BUNDLES = [one for one in EXAMPLES if one.kind == "bundle"]
 FILES = [one for one in EXAMPLES if one.kind in {"rules", "approval rules", "script", "cases"}]
+
+
+SECTIONS = (BundleFile, Session, Limits, Hook, Agent, Approval, Audit, Sandbox)
+TABLES = "".join((ROOT / "docs" / name).read_text() for name in ("bundles.md", "sandbox.md"))
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
+def test_every_key_of_a_bundle_has_a_row(section: type[Section]) -> None:
+    """A key that is declared and not explained would be known to editors only."""
+    prefix = "limits." if section is Limits else ""
+    rows = [line for line in TABLES.splitlines() if line.startswith("|")]
+    keys = {key for row in rows for key in re.findall("`([^`]*)`", row.split("|")[1])}
+    wanted = {f"{prefix}{key}" for key in section.model_fields} - {"limits"}
+    assert wanted <= keys
 
 
 def save(example: Example, folder: Path) -> Path:

@@ -15,24 +15,12 @@ import yaml
 from pydantic import BaseModel
 
 from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.bundles.schema import BundleFile
 from amplifier_hooks.modules.options import parse_config
 from tests.docs.blocks import FENCE
 
 MODULES = {entry.name: entry for entry in entry_points(group="amplifier.modules")}
-OF_A_BUNDLE = {
-    "name",
-    "description",
-    "include",
-    "inherit",
-    "session",
-    "providers",
-    "tools",
-    "hooks",
-    "agents",
-    "approval",
-    "audit",
-    "sandbox",
-}
+OF_A_BUNDLE = set(BundleFile.model_fields)
 OF_A_WORKFLOW = {"jobs", "on", "steps"}
 OF_PROMETHEUS = {"scrape_configs"}
 

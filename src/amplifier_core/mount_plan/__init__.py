@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events.modes import MODES, Mode
-from amplifier_core.mount_plan.keys import ENTRY, find_misspelt, judge_keys
-from amplifier_core.mount_plan.schema import WAYS
+from amplifier_core.mount_plan.schema import ENTRY, WAYS, find_misspelt, judge_keys
 
 LISTS = ("providers", "tools", "hooks")
 EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}

@@ -9,8 +9,8 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_plan, read_entry
-from amplifier_core.mount_plan import keys as plan_keys
-from amplifier_core.mount_plan.keys import find_misspelt, judge_keys
+from amplifier_core.mount_plan import schema as plan_keys
+from amplifier_core.mount_plan.schema import find_misspelt, judge_keys
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.bundles import mount_plan_problems
 

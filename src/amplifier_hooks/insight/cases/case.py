@@ -8,20 +8,8 @@ from pathlib import Path
 from typing import Any
 
 TEXTS = ("reason", "context_injection", "approval_prompt", "user_message")
-"""Fields of an answer of which a case names a part, or a regular expression."""
-
-VALUES = (
-    "approval_options",
-    "approval_timeout",
-    "approval_default",
-    "context_injection_role",
-    "ephemeral",
-    "append_to_last_tool_result",
-    "suppress_output",
-    "user_message_level",
-    "user_message_source",
-)
-"""Fields of an answer that a case names exactly."""
+"""Fields of an answer of which a case names a part, or a regular expression; of all others, it
+names the value."""
 
 TIME_LIMIT = 10.0
 """Seconds that hooks may take for one event, where nothing else is said."""
