@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_hooks.cli.program import cli
 from tests.docs.blocks import FENCE
-from tests.hooks.cli.test_examples import find_mistake
+from tests.hooks.cli.test_lazy_group import find_mistake
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])

@@ -6,7 +6,8 @@ import ast
 import importlib.metadata
 import json
 import sys
-from importlib.metadata import version
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,60 @@ import pytest
 import amplifier_hooks
 from amplifier_hooks import SessionStore
 from amplifier_hooks.cli.commands import doctor
-from amplifier_hooks.cli.commands.doctor import EXTRAS, Finding, examine
+from amplifier_hooks.cli.commands.doctor import EXTRAS, Finding, check_frameworks, examine
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target
+from amplifier_hooks.coverage import TABLES
 from amplifier_hooks.guards.mcp.definitions import KnownTools
 from amplifier_hooks.modules.installation import name_install_command
 from amplifier_hooks.sandbox import protection
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke, run_at_terminal
 from tests.hooks.guards.policy.test_unread_tools import TOOL
+
+LANGCHAIN = next(one for one in TABLES if one.name == "langchain")
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    """Pretend that only these are installed."""
+
+    def find_version(package: str) -> str:
+        if package in packages:
+            return "9.9"
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor, "version", find_version)
+
+
+def test_an_installed_framework_is_shown_with_what_is_not_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The line that attaches hooks, where they decide, and everything that passes them by."""
+    install(monkeypatch, LANGCHAIN.package)
+    first, second, *rest = check_frameworks()
+    assert (first.name, first.detail) == ("LangChain 9.9", LANGCHAIN.attach)
+    assert "tool:pre" in second.detail
+    assert [one.detail for one in rest] == list(LANGCHAIN.unseen)
+
+
+def test_without_any_the_names_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that people learn that there are adapters."""
+    install(monkeypatch)
+    (only,) = check_frameworks()
+    assert only.health == "absent"
+    assert "LangChain" in only.detail
+
+
+def test_a_finding_can_be_written_as_json() -> None:
+    """`doctor --json` prints exactly these fields."""
+    found = asdict(Finding("Keys", "A_KEY", "absent", "for a provider"))
+    assert found == {
+        "section": "Keys",
+        "name": "A_KEY",
+        "health": "absent",
+        "detail": "for a provider",
+    }
+
 
 SRC = Path(amplifier_hooks.__file__).parents[1]
 SECTIONS = (

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import os
+import pty
 import re
+import termios
+from collections.abc import Iterator
+from typing import Any
 
 import pyte
 import pytest
@@ -13,16 +19,198 @@ from rich.theme import Theme
 from amplifier_core import events
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.tools.live_output import CAPABILITY
+from amplifier_hooks.cli.display import live_display
 from amplifier_hooks.cli.display.live_display import (
+    KEPT_LINES,
     MARKDOWN_STYLES,
+    MOST_CHARACTERS,
+    KeyWatch,
     LiveDisplay,
+    ToolOutput,
     fit_call,
     make_console,
+    offer_output,
     to_text,
 )
 from amplifier_hooks.cli.display.reply_text import make_reply
 from amplifier_hooks.cli.text.styles import STYLES
+from amplifier_hooks.guards import redaction
 from tests.hooks.cli.pty_program import python, run_in_pty
+from tests.support.waiting import wait_until
+
+
+class Keyboard:
+    """A terminal whose other end types."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = pty.openpty()
+        self.name = os.ttyname(self.theirs)
+        self.presses = 0
+
+    def type(self, text: str) -> None:
+        os.write(self.ours, text.encode())
+
+    def count(self) -> None:
+        self.presses += 1
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.theirs)[3] & termios.ECHO)
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Keyboard]:
+    """Taken for the terminal of this process, which it is not."""
+    made = Keyboard()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("os.tcgetpgrp", lambda _: os.getpgrp())
+    yield made
+    os.close(made.ours)
+    os.close(made.theirs)
+
+
+async def test_escape_alone_is_heard(keyboard: Keyboard) -> None:
+    """An arrow key begins with it and is none."""
+    watch = KeyWatch(keyboard.count, keyboard.name)
+    watch.start()
+    keyboard.type("\x1b[Aab")
+    await wait_until(lambda: watch._typed.endswith("ab"))
+    keyboard.type("\x1b")
+    await wait_until(lambda: keyboard.presses == 1)
+    watch.stop()
+    assert watch.take_typed() == "ab"
+
+
+async def test_what_was_typed_is_kept_as_text_and_handed_out_once(keyboard: Keyboard) -> None:
+    """Corrections are made, lines are ended, keys without a letter are left out."""
+    watch = KeyWatch(keyboard.count, keyboard.name)
+    watch.start()
+    keyboard.type("helo\x7flo\x1bOP\x0bü\r")
+    await wait_until(lambda: watch._typed.endswith("\n"))
+    watch.stop()
+    assert watch.take_typed() == "hello" + "ü\n"
+    assert watch.take_typed() == ""
+
+
+async def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
+    """While it is watched it shows nothing of what is typed; Ctrl-C stays a signal."""
+    watch = KeyWatch(keyboard.count, keyboard.name)
+    for _ in range(2):
+        assert keyboard.echoes
+        watch.start()
+        assert not keyboard.echoes
+        assert termios.tcgetattr(keyboard.theirs)[3] & termios.ISIG
+        watch.stop()
+    assert keyboard.echoes
+
+
+async def test_without_a_terminal_nothing_is_watched() -> None:
+    """And nothing breaks."""
+    watch = KeyWatch(lambda: None, "/dev/null")
+    watch.start()
+    watch.stop()
+    assert watch.take_typed() == ""
+
+
+async def test_an_escape_that_is_still_open_is_none_when_the_turn_ends(keyboard: Keyboard) -> None:
+    """The next turn is not stopped by it."""
+    watch = KeyWatch(keyboard.count, keyboard.name)
+    watch.start()
+    keyboard.type("\x1b")
+    await wait_until(lambda: watch._waiting is not None)
+    watch.stop()
+    await asyncio.sleep(2 * live_display.PATIENCE)
+    assert keyboard.presses == 0
+
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLE"
+
+
+class Display:
+    """Notes which outputs are shown."""
+
+    def __init__(self) -> None:
+        self.outputs: list[ToolOutput] = []
+
+    def add_output(self, output: ToolOutput) -> None:
+        self.outputs.append(output)
+
+    def remove_output(self, output: ToolOutput) -> None:
+        self.outputs.remove(output)
+
+
+def open_output(coordinator: Any = None) -> tuple[ToolOutput, Display]:
+    host, display = coordinator or TestCoordinator(), Display()
+    offer_output(host, display)
+    output = host.get_capability(CAPABILITY)("Bash", "make")
+    assert display.outputs == [output]
+    return output, display
+
+
+def test_the_last_lines_are_kept() -> None:
+    """Those being written included; closed, it is shown no more."""
+    output, display = open_output()
+    for number in range(50):
+        output.feed("stdout", f"line {number}\n")
+    output.feed("stderr", "and")
+    assert output.read_lines() == [*(f"line {n}" for n in range(51 - KEPT_LINES, 50)), "and"]
+    output.close()
+    assert display.outputs == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("10%\r50%\r", "50%"),
+        ("done\r\n", "done"),
+        ("\x1b[31mred\x1b[0m \x1b]0;title\x07x", "red x"),
+        ("\x1b[2Kbell\x07 \u202eevil", "bell\\u{7} \\u{202E}evil"),
+    ],
+)
+def test_a_line_is_as_a_terminal_would_leave_it_and_harmless(text: str, shown: str) -> None:
+    """Progress bars overwrite themselves, colours go, everything else is made visible."""
+    output, _ = open_output()
+    output.feed("stdout", text)
+    assert output.read_lines() == [shown]
+
+
+@pytest.mark.parametrize("cut", [5, 12])
+async def test_no_piece_of_a_secret_is_shown(cut: int) -> None:
+    """Not even its beginning, while another stream speaks."""
+    coordinator = TestCoordinator()
+    await redaction.mount(coordinator, None)
+    output, _ = open_output(coordinator)
+    output.feed("stdout", f"key {KEY[:cut]}")
+    output.feed("stderr", "meanwhile\n")
+    assert not any(KEY[:5] in line for line in output.read_lines())
+    output.feed("stdout", f"{KEY[cut:]} end\n")
+    output.close()
+    (line,) = (line for line in output.read_lines() if "key" in line)
+    assert line.endswith(" end")
+    assert KEY[:5] not in line
+    assert KEY[-5:] not in line
+
+
+def test_a_scrubber_that_sees_whole_texts_only_is_heeded() -> None:
+    """Line by line."""
+    coordinator = TestCoordinator()
+    coordinator.register_scrubber(lambda text: text.replace("hunter22", "***"))
+    output, _ = open_output(coordinator)
+    output.feed("stdout", "pass hunter")
+    output.feed("stdout", "22\n")
+    assert output.read_lines() == ["pass ***"]
+
+
+def test_an_endless_output_costs_no_more_than_its_beginning() -> None:
+    """It is said that more came than is shown."""
+    output, _ = open_output()
+    output.feed("stdout", "x" * 10_000_000)
+    output.feed("stdout", "y\n")
+    assert output.read_lines() == ["… more output than is shown while it runs"]
+    output, _ = open_output()
+    output.feed("stdout", "z" * (MOST_CHARACTERS - 1))
+    assert len(output.read_lines()[0]) < 10_000
+
 
 RUN = python("tests.hooks.cli.display.scripted_run")
 

@@ -3,14 +3,65 @@
 from __future__ import annotations
 
 import io
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from amplifier_hooks import SessionStore
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import AgentOptions
-from amplifier_hooks.cli.commands.chat.conversation import Conversation
+from amplifier_hooks.cli.commands.chat.conversation import Conversation, _open_history, read_prompts
+from amplifier_hooks.machine.user import find_data_home
 from tests.hooks.cli.conftest import Project
+from tests.hooks.cli.program import run_at_terminal, wait_for_prompt
+
+
+async def test_a_pipe_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the space around them, and without empty ones; the last needs no newline."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("one \n\n   \n two\nthree"))
+    assert [line async for line in read_prompts(nullcontext)] == ["one", "two", "three"]
+
+
+async def test_who_has_read_enough_can_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that reads does not keep the program from ending."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\n"))
+    lines = read_prompts(nullcontext)
+    assert await anext(lines) == "one"
+    await lines.aclose()  # type: ignore[attr-defined]
+
+
+def test_typed_lines_are_kept_for_their_writer_alone(project: Project, home: Path) -> None:
+    """In a file of mode 0600, below the person's data."""
+    project({"text": "Hello."})
+    with run_at_terminal("chat") as program:
+        program.press("a secret thought\r")
+        wait_for_prompt(program, 2)
+        program.press("\x04")
+        assert program.wait_end() == 0
+    history = find_data_home() / "amplifier" / "history"
+    assert "+a secret thought" in history.read_text()
+    assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_that_was_typed_is_not_kept(home: Path) -> None:
+    """The history on disk is scrubbed; in this conversation it can be recalled as it was."""
+    history = _open_history(lambda text: text.replace("hunter22", "***"))
+    history.append_string("use hunter22 for it")
+    written = (find_data_home() / "amplifier" / "history").read_text()
+    assert "+use *** for it" in written
+    assert "hunter22" not in written
+    assert history.get_strings() == ["use hunter22 for it"]
+
+
+def test_a_new_line_is_begun_with_alt_enter(project: Project) -> None:
+    """Enter alone sends; what was typed ahead of the prompt is sent as well."""
+    project({"expect": "one\ntwo", "text": "Both."}, {"expect": "three", "text": "The third."})
+    with run_at_terminal("chat") as program:
+        program.press("one\x1b\rtwo\r")
+        program.wait_for("Both.")
+        program.press("three\r")
+        program.wait_for("The third.")
 
 
 async def test_a_conversation_lasts_until_the_person_leaves(

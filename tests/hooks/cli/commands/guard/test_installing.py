@@ -8,9 +8,82 @@ from pathlib import Path
 
 import pytest
 
-from tests.hooks.cli.program import invoke
+from amplifier_hooks.cli.commands.guard.installing import TooOld, check_version
+from tests.hooks.cli.program import invoke, run_at_terminal
 from tests.support.agent_homes import list_left
 from tests.support.trust import trust_project
+
+
+def install_claude(home: Path, prints: str) -> None:
+    """A program that only knows its version."""
+    program = home / "bin" / "claude"
+    program.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize("version", ["2.1.325", "2.2.0", "10.0.0"])
+def test_a_version_that_blocks_is_taken(home: Path, version: str) -> None:
+    """Without a word."""
+    install_claude(home, f"{version} (Claude Code)")
+    assert check_version() == ""
+
+
+def test_an_old_version_is_refused_before_anything_is_written(home: Path) -> None:
+    """With both versions, and what would do."""
+    install_claude(home, "2.1.197 (Claude Code)")
+    with pytest.raises(TooOld, match=r"2\.1\.197 .* update it to 2\.1\.325"):
+        check_version()
+    done = invoke("guard", "claude", "--http")
+    assert done.code == 1
+    assert "leave out --http" in done.stderr
+    assert list_left(home) == []
+
+
+@pytest.mark.parametrize("prints", [None, "claude"])
+def test_where_the_version_is_unknown_the_person_is_told(home: Path, prints: str | None) -> None:
+    """Claude Code may be installed elsewhere."""
+    if prints is not None:
+        install_claude(home, prints)
+    assert "2.1.325 or later" in check_version()
+    assert "2.1.325 or later" in invoke("guard", "claude", "--http").stdout
+
+
+def test_a_bundle_that_nobody_trusts_is_not_put_in_front_of_an_agent(project: Path) -> None:
+    """It would deny everything; without a terminal, the command to run is named."""
+    done = invoke("guard", "claude")
+    assert done.code == 3
+    assert "has not been trusted yet" in done.stderr
+    assert "amplifier trust --digest" in done.stderr
+    assert not (project / ".claude").exists()
+
+
+@pytest.mark.slow
+def test_at_a_terminal_the_person_is_asked_for_trust(project: Path) -> None:
+    """And sees what would run."""
+    with run_at_terminal("guard", "claude", columns=100, rows=30) as program:
+        program.wait_for_question("Trust this folder?", "The bundle amplifier.yaml")
+        program.press("\x1b[F")  # to the end, which must have been seen
+        program.wait_for("Asked by  trust")
+        program.press("a")
+        program.wait_for("Claude Code is guarded now")
+        assert program.wait_end() == 0
+    assert (project / ".claude" / "settings.local.json").is_file()
+
+
+def test_a_named_bundle_is_trusted_where_it_lies(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command says where, and with which option."""
+    bundle = project / "strict.yaml"
+    bundle.write_text("name: strict\n")
+    done = invoke("guard", "claude", "--user", "--bundle", bundle)
+    assert done.code == 3
+    assert f"Run that in {project}, and add --bundle {bundle}" in done.stderr
+    trust_project(project, bundle)
+    (home / "elsewhere").mkdir()
+    monkeypatch.chdir(home / "elsewhere")
+    assert invoke("guard", "claude", "--user", "--bundle", bundle).code == 0
+    assert invoke("guard", "claude", "--status").code == 0
 
 
 def test_a_second_time_nothing_changes(home: Path) -> None:
