@@ -18,10 +18,10 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from amplifier_hooks.coding_agents.daemon.asking import stop_resident
-from amplifier_hooks.coding_agents.daemon.launching import Door, choose_door
-from amplifier_hooks.coding_agents.daemon.request import Request, Response
-from amplifier_hooks.coding_agents.daemon.running import run_resident
+from amplifier_hooks.coding_agents.daemon.control import stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import HttpPort, choose_port
+from amplifier_hooks.coding_agents.daemon.process import run_resident
+from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from benchmarks.harness import Row, report
 
@@ -50,7 +50,7 @@ json.dump(event, sys.stdout)
 """
 IN_PROCESS = """\
 import asyncio, sys
-from amplifier_hooks.coding_agents.daemon.request import Request
+from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 
 async def main():
@@ -102,7 +102,7 @@ def run_hook(command: list[str], env: dict[str, str]) -> Callable[[], float]:
     return once
 
 
-def post_event(door: Door) -> Callable[[], float]:
+def post_event(door: HttpPort) -> Callable[[], float]:
     """Seconds of one event on a connection that stays open."""
     line = http.client.HTTPConnection("127.0.0.1", door.port)
     headers = {"Authorization": f"Bearer {door.token}"}
@@ -133,7 +133,7 @@ def compare_medians(
     return Row(what, cost / base, at_most, base * 1e6, cost * 1e6)
 
 
-def write_launch_file(folder: Path, door: Door | None) -> None:
+def write_launch_file(folder: Path, door: HttpPort | None) -> None:
     """Let clients start this file as the resident process; without a door, start the real one."""
     root = str(Path(__file__).parents[1])
     words = ["benchmarks.bench_guest", "--serve"] if door else ["amplifier_hooks.coding_agents"]
@@ -150,7 +150,7 @@ def write_launch_file(folder: Path, door: Door | None) -> None:
 def measure(place: Path) -> list[Row]:
     """All rows, in a folder that is empty."""
     open_folder, real_folder = place / "open", place / "real"
-    door = choose_door()
+    door = choose_port()
     write_launch_file(open_folder, door)
     write_launch_file(real_folder, None)
     script = place / "script.py"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.coding_agents.daemon.launching import choose_door
-from amplifier_hooks.coding_agents.daemon.server import Resident
+from amplifier_hooks.coding_agents.daemon.folder import choose_port
+from amplifier_hooks.coding_agents.daemon.server import Daemon
 from amplifier_hooks.http_guard.server import bind
 from amplifier_hooks.mcp.server.server import build_app, create_server
 from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
@@ -84,10 +84,10 @@ async def open_gateway(folder: Path) -> AsyncIterator[Door]:
 async def open_resident(folder: Path) -> AsyncIterator[Door]:
     """The process behind coding agents: a request is judged."""
     judge = PlayedJudge()
-    port = choose_door()
+    port = choose_port()
     ready = asyncio.Event()
     with make_guest_folder() as place:
-        resident = Resident(place, judge, door=port)
+        resident = Daemon(place, judge, http=port)
         running = asyncio.create_task(resident.run(ready.set))
         await asyncio.wait_for(ready.wait(), 50)
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.coding_agents.daemon.asking import read_status
+from amplifier_hooks.coding_agents.daemon.control import read_status
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from tests.hooks.coding_agents.sessions.agents import record
 from tests.support.guest_world import World, make_world, write_hook

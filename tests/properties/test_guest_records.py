@@ -30,7 +30,7 @@ from hypothesis.stateful import (
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.approvals.reporting import write_record
 from amplifier_hooks.approvals.stores.statistics import list_figures
-from amplifier_hooks.coding_agents.daemon.request import Request
+from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.insight.backtest import Tally, backtest_trails
 from amplifier_hooks.insight.backtest.policy import PolicySource, load_policy

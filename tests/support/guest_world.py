@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records, verify
-from amplifier_hooks.coding_agents.daemon.asking import stop_resident
-from amplifier_hooks.coding_agents.daemon.folder import prepare_folder
-from amplifier_hooks.coding_agents.daemon.launching import select_environment, write_launch
+from amplifier_hooks.coding_agents.daemon.control import stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import (
+    prepare_folder,
+    select_environment,
+    write_launch,
+)
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from tests.hooks.coding_agents.sessions.agents import PLAIN, make_project, record
 

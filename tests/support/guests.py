@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.client import client
-from amplifier_hooks.coding_agents.daemon.asking import stop_resident
+from amplifier_hooks.coding_agents.daemon.control import stop_resident
 
 CLIENT = client.__file__
 PLAYED = Path(__file__).with_name("guest_resident.py")

@@ -6,8 +6,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from amplifier_hooks.coding_agents.daemon.request import Judge
-from amplifier_hooks.coding_agents.daemon.running import run_resident
+from amplifier_hooks.coding_agents.daemon.process import run_resident
+from amplifier_hooks.coding_agents.daemon.protocol import Judge
 
 
 def main(argv: list[str]) -> int:

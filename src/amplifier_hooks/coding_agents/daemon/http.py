@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.coding_agents.daemon.desk import Desk, Interrupted
-from amplifier_hooks.coding_agents.daemon.launching import Door as Port
-from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.daemon.dispatcher import Dispatcher, Interrupted
+from amplifier_hooks.coding_agents.daemon.folder import HttpPort
+from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.external.incoming import Incoming
@@ -49,13 +49,13 @@ _LARGEST_EVENT = 64 * 1024 * 1024
 class HttpServer:
     """Takes `POST /claude/EVENT` on one port; a connection may carry any number of requests."""
 
-    def __init__(self, port: Port, desk: Desk) -> None:
+    def __init__(self, port: HttpPort, dispatcher: Dispatcher) -> None:
         door = Door(
             hosts=list_own_hosts(_ADDRESS, port.port),
             token=port.token,
             body_limit=_LARGEST_EVENT,
         )
-        self._guard = EventGuard(EventApp(desk), door)
+        self._guard = EventGuard(EventApp(dispatcher), door)
         self._port = port
         self._listener: Listener | None = None
         self._problem = ""
@@ -117,8 +117,8 @@ class EventGuard(HttpGuard):
 class EventApp:
     """Has events judged."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = read_head(scope)
@@ -131,7 +131,7 @@ class EventApp:
             marks=frozenset({MARK}),
         )
         try:
-            response = await self._desk.answer(asked, time.monotonic())
+            response = await self._dispatcher.answer(asked, time.monotonic())
         except Interrupted:
             why = b"amplifier: this was not judged: the process is replaced"
             response = Response(2, b"", why)

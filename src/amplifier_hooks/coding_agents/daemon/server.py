@@ -1,31 +1,222 @@
-"""The server of the resident process: its socket, its doors, its end."""
+"""The server of the resident process: its socket, its connections, its end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import errno
+import json
 import logging
 import os
+import re
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amplifier_hooks.coding_agents.client.client import check_peer
-from amplifier_hooks.coding_agents.daemon.control import Controls
-from amplifier_hooks.coding_agents.daemon.desk import Desk
-from amplifier_hooks.coding_agents.daemon.exchange import Exchange
-from amplifier_hooks.coding_agents.daemon.folder import SOCKET
-from amplifier_hooks.coding_agents.daemon.freshness import Freshness
-from amplifier_hooks.coding_agents.daemon.launching import Door
-from amplifier_hooks.coding_agents.daemon.lifetime import Lifetime
-from amplifier_hooks.coding_agents.daemon.request import Judge
+from amplifier_hooks.coding_agents.client import client
+from amplifier_hooks.coding_agents.client.client import VERSION, check_peer
+from amplifier_hooks.coding_agents.client.launch import NAME
+from amplifier_hooks.coding_agents.daemon.dispatcher import Dispatcher, Interrupted, Lifetime
+from amplifier_hooks.coding_agents.daemon.folder import SOCKET, HttpPort
+from amplifier_hooks.coding_agents.daemon.protocol import (
+    BEAT,
+    CONTROL,
+    LONGEST_HEAD,
+    LONGEST_PAYLOAD,
+    RESTART,
+    Judge,
+    Request,
+    Response,
+    read_patience,
+    read_question,
+    write_answer,
+)
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.daemon.http import HttpServer
 
+
+class Controls:
+    """Answers `status` and `stop`."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, describe_http: Callable[[], dict[str, Any] | None]
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._describe_http = describe_http
+
+    def answer(self, event: str) -> Response:
+        """Do what is asked; both answer with the state of the process as JSON."""
+        if event not in {"status", "stop"}:
+            return Response(2, b"", f"amplifier: there is no control {event!r}\n".encode())
+        facts = {
+            "version": VERSION,
+            "pid": os.getpid(),
+            "uptime": round(time.monotonic() - self._dispatcher.lifetime.started, 3),
+            "sessions": self._dispatcher.judge.count_sessions(),
+            "open": self._dispatcher.count_open(),
+            "ending": self._dispatcher.lifetime.ending,
+            "http": self._describe_http(),
+            "alarms": self._dispatcher.judge.list_alarms(),
+        }
+        if event == "stop":
+            self._dispatcher.lifetime.end("it was told to")
+        return Response(0, json.dumps(facts).encode() + b"\n")
+
+
+_VERSION_LINE = re.compile(r'^VERSION = "([^"]*)"$', re.MULTILINE)
+
+
+class Freshness:
+    """Compares what this process was started with to what is on the disk now."""
+
+    def __init__(self, folder: Path, program: Path = Path(client.__file__)) -> None:
+        self._launch = folder / NAME
+        self._program = program
+        self._seen = _get_mark(self._launch)
+        self._started_with = _read(self._launch)
+
+    def find_reason_to_restart(self, version: str) -> str:
+        """Why a new process would serve a client of this version better; "" if it would not."""
+        if self._has_other_launch():
+            return f"{self._launch} has changed"
+        if version != client.VERSION and self._read_installed() != client.VERSION:
+            return f"version {self._read_installed()} is installed now"
+        return ""
+
+    def _has_other_launch(self) -> bool:
+        """Whether it says something else; without the file nobody could start a new process."""
+        mark = _get_mark(self._launch)
+        if mark is None or mark == self._seen:
+            return False
+        if _read(self._launch) != self._started_with:
+            return True
+        self._seen = mark
+        return False
+
+    def _read_installed(self) -> str:
+        found = _VERSION_LINE.search(_read(self._program).decode(errors="replace"))
+        return found.group(1) if found else client.VERSION
+
+
+def _get_mark(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 logger = logging.getLogger(__name__)
+
+_BEAT_SECONDS = 1.0
+_HEAD_SECONDS = 30.0
+_PIECE = 262144
+
+
+class Connection:
+    """Serves connections, one call for each."""
+
+    def __init__(self, dispatcher: Dispatcher, controls: Controls, freshness: Freshness) -> None:
+        self._dispatcher = dispatcher
+        self._controls = controls
+        self._freshness = freshness
+
+    async def serve(self, line: socket.socket) -> None:
+        """Read one question from the connection and answer it; a client that leaves is no error."""
+        since, gone = time.monotonic(), asyncio.Event()
+        beats = asyncio.create_task(_send_beats(line, gone))
+        try:
+            answer = await self._answer(line, since, gone)
+        except (OSError, EOFError, TimeoutError) as failure:
+            logger.debug("A client left: %s", failure)
+            return
+        finally:
+            beats.cancel()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_HEAD_SECONDS):
+                await asyncio.get_running_loop().sock_sendall(line, answer)
+
+    async def refuse(self, line: socket.socket, why: str) -> None:
+        """Answer without a look at the question, but read it: the client first writes all of it."""
+        with contextlib.suppress(OSError, EOFError, TimeoutError, ValueError):
+            await _read_all(line, time.monotonic())
+            sentence = f"amplifier: this was not judged: {why}\n".encode()
+            answer = write_answer(Response(2, b"", sentence))
+            await asyncio.get_running_loop().sock_sendall(line, answer)
+
+    async def _answer(self, line: socket.socket, since: float, gone: asyncio.Event) -> bytes:
+        with self._dispatcher.lifetime.hold(use=False):
+            try:
+                question = read_question(await _read_all(line, since), check_peer(line))
+            except ValueError as failure:
+                sentence = f"amplifier: this was not judged: {failure}\n".encode(errors="replace")
+                return write_answer(Response(2, b"", sentence))
+            if question.request.agent == CONTROL:
+                return write_answer(self._controls.answer(question.request.event))
+            return await self._judge(question.version, question.request, since, gone)
+
+    async def _judge(
+        self, version: str, request: Request, since: float, gone: asyncio.Event
+    ) -> bytes:
+        if why := self._freshness.find_reason_to_restart(version):
+            self._dispatcher.lifetime.end(why)
+            return RESTART
+        if version != VERSION:
+            return write_answer(_refuse_version(version))
+        try:
+            return write_answer(await self._dispatcher.answer(request, since, gone))
+        except Interrupted:
+            return RESTART
+
+
+def _refuse_version(version: str) -> Response:
+    text = (
+        f"amplifier: this was not judged: the installed command is of version {version}, the "
+        f"resident process of version {VERSION}; install the guard again\n"
+    )
+    return Response(2, b"", text.encode(errors="replace"))
+
+
+async def _read_all(line: socket.socket, since: float) -> bytes:
+    """All that the client writes; ValueError if that is too much, after the last byte of it."""
+    loop = asyncio.get_running_loop()
+    received = bytearray()
+    patience: float | None = None
+    size = 0
+    async with asyncio.timeout_at(loop.time() + _HEAD_SECONDS) as limit:
+        while piece := await loop.sock_recv(line, _PIECE):
+            size += len(piece)
+            if len(received) <= LONGEST_PAYLOAD + LONGEST_HEAD:
+                received += piece
+            if patience is None and (patience := read_patience(bytes(received[:LONGEST_HEAD]))):
+                limit.reschedule(loop.time() + patience - (time.monotonic() - since))
+    if size > LONGEST_PAYLOAD:
+        raise ValueError(f"the event has {size} bytes; at most {LONGEST_PAYLOAD} are read")
+    if not size:
+        raise EOFError("it asked nothing")
+    return bytes(received)
+
+
+async def _send_beats(line: socket.socket, gone: asyncio.Event) -> None:
+    """Show the client that its question is being worked on, and notice when it has left."""
+    try:
+        while True:
+            await asyncio.sleep(_BEAT_SECONDS)
+            with contextlib.suppress(BlockingIOError):  # it will have read the earlier ones first
+                line.send(BEAT)
+    except OSError:
+        gone.set()
+
 
 IDLE_SECONDS = 900.0
 _GRACE = 10.0
@@ -35,7 +226,7 @@ _BACKLOG = 1024
 _PAUSE = 0.1
 
 
-class Resident:
+class Daemon:
     """Serves the clients of one user until it is told to end, or nobody has asked for a while.
 
     Whoever runs it holds the lock on the folder: see `running.py`.
@@ -47,25 +238,25 @@ class Resident:
         judge: Judge,
         *,
         idle_seconds: float = IDLE_SECONDS,
-        door: Door | None = None,
+        http: HttpPort | None = None,
         grace: float = _GRACE,
     ) -> None:
         self._path = folder / SOCKET
         self._grace = grace
         self._judge = judge
-        self._lifetime = Lifetime(idle_seconds, self._close_doors)
-        self._desk = Desk(judge, self._lifetime)
-        self._door = door
+        self._lifetime = Lifetime(idle_seconds, self._stop_listening)
+        self._dispatcher = Dispatcher(judge, self._lifetime)
+        self._http_port = http
         self._http: HttpServer | None = None
-        controls = Controls(self._desk, self._describe_http)
-        self._exchange = Exchange(self._desk, controls, Freshness(folder))
+        controls = Controls(self._dispatcher, self._describe_http)
+        self._connection = Connection(self._dispatcher, controls, Freshness(folder))
         self._listener = socket.socket(socket.AF_UNIX)
         self._number = -1
         self._connections: set[asyncio.Task[None]] = set()
 
     async def run(self, announce: Callable[[], None] = lambda: None) -> None:
         """Serve; `announce` is called when clients can connect."""
-        self._open_doors()
+        self._start_listening()
         try:
             await self._open_http()
             announce()
@@ -78,17 +269,17 @@ class Resident:
         self._lifetime.end(why)
 
     async def _open_http(self) -> None:
-        if self._door is not None:
+        if self._http_port is not None:
             # Most installations need none of what it imports.
             from amplifier_hooks.coding_agents.daemon.http import HttpServer
 
-            self._http = HttpServer(self._door, self._desk)
+            self._http = HttpServer(self._http_port, self._dispatcher)
             await self._http.open()
 
     def _describe_http(self) -> dict[str, object] | None:
         return self._http.describe() if self._http else None
 
-    def _open_doors(self) -> None:
+    def _start_listening(self) -> None:
         with contextlib.suppress(FileNotFoundError):  # one that ended without removing it
             self._path.unlink()
         self._listener.setblocking(False)
@@ -98,14 +289,14 @@ class Resident:
         self._listener.listen(_BACKLOG)
         self._listen()
 
-    def _close_doors(self) -> None:
+    def _stop_listening(self) -> None:
         """Remove the name, so that whoever comes from now on starts a new process."""
         with contextlib.suppress(OSError):
             if self._path.lstat().st_ino == self._number:  # nobody has made the folder anew
                 self._path.unlink()
 
     def _accept(self) -> None:
-        """Serve who waits at the door; without awaiting anything, so that nobody gets lost."""
+        """Serve who has connected; without awaiting anything, so that nobody gets lost."""
         with contextlib.suppress(BlockingIOError, ConnectionError):
             while True:
                 try:
@@ -141,9 +332,11 @@ class Resident:
                 return
             try:
                 if len(self._connections) > _MOST_CONNECTIONS:
-                    await self._exchange.refuse(line, f"{_MOST_CONNECTIONS} calls are open already")
+                    await self._connection.refuse(
+                        line, f"{_MOST_CONNECTIONS} calls are open already"
+                    )
                 else:
-                    await self._exchange.serve(line)
+                    await self._connection.serve(line)
             except Exception:
                 logger.exception("A client got no answer")
 
@@ -154,7 +347,7 @@ class Resident:
         self._listener.close()
         if self._http:
             self._http.close()
-        await self._desk.finish(self._grace)
+        await self._dispatcher.finish(self._grace)
         if self._connections:
             await asyncio.wait(set(self._connections), timeout=self._grace)
         if self._http:

@@ -9,9 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.launch import NAME, read_launch
-from amplifier_hooks.coding_agents.daemon.asking import stop_resident
-from amplifier_hooks.coding_agents.daemon.folder import LOG, RUNNING_LOCK, SOCKET, choose_folder
-from amplifier_hooks.coding_agents.daemon.launching import Door, choose_door, write_launch
+from amplifier_hooks.coding_agents.daemon.control import stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import (
+    LOG,
+    RUNNING_LOCK,
+    SOCKET,
+    HttpPort,
+    choose_folder,
+    choose_port,
+    write_launch,
+)
 from amplifier_hooks.coding_agents.installing.codex.trust import TRUST
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.places import Scope
@@ -52,7 +59,7 @@ def _is_there(record: Record) -> bool:
         return True  # nobody knows
 
 
-def prepare_runtime(*, http: bool) -> tuple[Path, Door | None]:
+def prepare_runtime(*, http: bool) -> tuple[Path, HttpPort | None]:
     """Say how to start the resident process; its folder, and where it speaks HTTP.
 
     It goes on to speak HTTP where another installation needs that.
@@ -60,8 +67,8 @@ def prepare_runtime(*, http: bool) -> tuple[Path, Door | None]:
     folder = choose_folder()
     door = _find_door(folder)
     if http and door is None:
-        door = choose_door()
-    write_launch(folder, os.environ, door=door)
+        door = choose_port()
+    write_launch(folder, os.environ, http=door)
     return folder, door if http else None
 
 
@@ -85,9 +92,9 @@ def clear_runtime(records: Records) -> bool:
     return True
 
 
-def _find_door(folder: Path) -> Door | None:
+def _find_door(folder: Path) -> HttpPort | None:
     try:
         http = read_launch(os.fsencode(folder)).http
-        return None if http is None else Door(int(http["port"]), str(http["token"]))
+        return None if http is None else HttpPort(int(http["port"]), str(http["token"]))
     except (ValueError, KeyError, TypeError):
         return None

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.launch import NAME, read_launch
-from amplifier_hooks.coding_agents.daemon.asking import read_status, stop_resident
-from amplifier_hooks.coding_agents.daemon.launching import choose_door
+from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import choose_port
 
 _IDLE = "60"
 _LONGEST = 60
@@ -45,7 +45,7 @@ def prepare_spare(folder: Path) -> Iterator[Spare]:
         }
         port = 0
         if launch.http is not None:
-            port = choose_door().port
+            port = choose_port().port
             data["http"] = {**launch.http, "port": port}
         path = place / NAME
         path.touch(mode=0o600)

@@ -15,7 +15,7 @@ from amplifier_core import events
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error, digest
 from amplifier_hooks.agent.bundles import BundleError
-from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect, vscode
 from amplifier_hooks.coding_agents.dialects.cursor.answers import write_blocking_reply
 from amplifier_hooks.coding_agents.dialects.reading import read_payload

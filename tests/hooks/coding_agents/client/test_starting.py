@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.client import client, starting
-from amplifier_hooks.coding_agents.daemon.asking import read_status
+from amplifier_hooks.coding_agents.daemon.control import read_status
 from tests.support.guests import (
     PYTHON,
     assert_refused,

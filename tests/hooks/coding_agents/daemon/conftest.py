@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.daemon.server import Resident
+from amplifier_hooks.coding_agents.daemon.server import Daemon
 from tests.support.guest_resident import PlayedJudge
 from tests.support.guests import make_guest_folder
 
-Serve = Callable[..., AbstractAsyncContextManager[Resident]]
+Serve = Callable[..., AbstractAsyncContextManager[Daemon]]
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def serve(folder: Path, judge: PlayedJudge) -> Serve:
     """Serve the folder in this process, until the block ends."""
 
     @contextlib.asynccontextmanager
-    async def run(**options: Any) -> AsyncIterator[Resident]:
-        resident = Resident(folder, judge, **options)
+    async def run(**options: Any) -> AsyncIterator[Daemon]:
+        resident = Daemon(folder, judge, **options)
         ready = asyncio.Event()
         task = asyncio.create_task(resident.run(ready.set))
         try:

@@ -1,45 +1,39 @@
-"""Questions about the resident process itself."""
+"""Asking the resident process about itself."""
 
 from __future__ import annotations
 
-import json
-import os
+import asyncio
+import socket
 from pathlib import Path
 
-from amplifier_hooks.coding_agents.client.client import VERSION
+import pytest
+
+from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
 from tests.hooks.coding_agents.daemon.conftest import Serve
-from tests.support.guest_lines import ask
 from tests.support.guest_resident import PlayedJudge
 
 
-async def test_status_says_how_it_is(folder: Path, serve: Serve) -> None:
-    """Version, process, sessions and what is open, also to a client of another version."""
+async def test_it_says_how_it_is_and_can_be_ended(
+    folder: Path, serve: Serve, judge: PlayedJudge
+) -> None:
+    """After that there is none."""
     async with serve():
-        await ask(folder)
-        code, text, _ = await ask(folder, agent="-", event="status", version="0")
-    facts = json.loads(text)
-    assert (code, facts.pop("uptime") > 0) == (0, True)
-    assert facts == {
-        "version": VERSION,
-        "pid": os.getpid(),
-        "sessions": 1,
-        "open": 0,
-        "ending": False,
-        "http": None,
-        "alarms": [],
-    }
-
-
-async def test_stop_ends_it(folder: Path, serve: Serve, judge: PlayedJudge) -> None:
-    """The socket is gone when the answer is there, and the sessions are suspended."""
-    async with serve():
-        assert (await ask(folder, agent="-", event="stop"))[0] == 0
-        assert not (folder / "guest.sock").exists()
+        assert (await asyncio.to_thread(read_status, folder))["sessions"] == 0
+        assert await asyncio.to_thread(stop_resident, folder)
     assert judge.closed
+    assert read_status(folder) is None
 
 
-async def test_nothing_else_can_be_asked(folder: Path, serve: Serve) -> None:
-    """The answer names what was asked."""
-    async with serve():
-        code, _, error = await ask(folder, agent="-", event="dance")
-    assert (code, b"'dance'" in error) == (2, True)
+def test_without_one_there_is_nothing_to_end(folder: Path) -> None:
+    """Neither without a socket nor with one that nobody listens at."""
+    assert stop_resident(folder) is False
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(folder / "guest.sock"))
+    assert stop_resident(folder) is False
+
+
+def test_the_folder_must_be_private(folder: Path) -> None:
+    """Somebody else's process is not believed."""
+    folder.chmod(0o755)
+    with pytest.raises(PermissionError):
+        read_status(folder)

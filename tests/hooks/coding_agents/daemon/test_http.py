@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.daemon import http
-from amplifier_hooks.coding_agents.daemon.launching import Door, choose_door
+from amplifier_hooks.coding_agents.daemon.folder import HttpPort, choose_port
 from amplifier_hooks.http_guard import server
 from tests.hooks.coding_agents.daemon.conftest import Serve
 from tests.support.guest_lines import ask
@@ -23,7 +23,7 @@ from tests.support.waiting import wait_until
 class Line:
     """One connection of an agent."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: HttpPort) -> None:
         self._door = door
 
     async def __aenter__(self) -> Line:
@@ -60,9 +60,9 @@ class Line:
 
 
 @pytest.fixture
-def door() -> Door:
+def door() -> HttpPort:
     """A free port."""
-    return choose_door()
+    return choose_port()
 
 
 def read_denial(body: bytes) -> str:
@@ -73,10 +73,10 @@ def read_denial(body: bytes) -> str:
 
 
 async def test_many_events_come_on_one_connection(
-    serve: Serve, door: Door, judge: PlayedJudge
+    serve: Serve, door: HttpPort, judge: PlayedJudge
 ) -> None:
     """Each is judged as one of Claude's, and marked; the headers say what a command line would."""
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         first = await line.post(X_Amplifier_Seconds="7.5", X_Amplifier_Bundle="mine")
         assert (first[0], json.loads(first[1])["marks"]) == (200, ["HTTP"])
         assert (await line.post(event="Stop"))[0] == 200
@@ -104,33 +104,33 @@ async def test_many_events_come_on_one_connection(
     ],
 )
 async def test_what_is_no_event_for_us_is_refused(
-    serve: Serve, door: Door, judge: PlayedJudge, headers: dict[str, str | None], status: int
+    serve: Serve, door: HttpPort, judge: PlayedJudge, headers: dict[str, str | None], status: int
 ) -> None:
     """Before the body is read, and the connection ends."""
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         assert (await line.post(**headers))[0] == status
         assert await line.reader.read() == b""
     assert judge.asked == []
 
 
-async def test_large_events_pass(serve: Serve, door: Door) -> None:
+async def test_large_events_pass(serve: Serve, door: HttpPort) -> None:
     """The limit of a line is none for the body."""
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         status, body = await line.post(b" " * 5_000_000)
         assert (status, json.loads(body)["size"]) == (200, 5_000_000)
 
 
-async def test_only_posts_are_events(serve: Serve, door: Door) -> None:
+async def test_only_posts_are_events(serve: Serve, door: HttpPort) -> None:
     """A browser gets nothing, token or not."""
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         token = f"Authorization: Bearer {door.token}\r\nHost: localhost:{door.port}"
         line._writer.write(f"GET /claude/PreToolUse HTTP/1.1\r\n{token}\r\n\r\n".encode())
         assert (await line.read())[0] == 405
 
 
-async def test_what_fails_at_a_gate_is_a_denial(serve: Serve, door: Door) -> None:
+async def test_what_fails_at_a_gate_is_a_denial(serve: Serve, door: HttpPort) -> None:
     """An error would let the call through; a denial does not."""
-    async with serve(door=door):
+    async with serve(http=door):
         async with Line(door) as line:
             status, body = await line.post({"raise": "no rules"})
             assert (status, "no rules" in read_denial(body)) == (200, True)
@@ -145,39 +145,39 @@ async def test_what_fails_at_a_gate_is_a_denial(serve: Serve, door: Door) -> Non
             assert (status, "67108864 bytes" in read_denial(body)) == (200, True)
 
 
-async def test_what_fails_elsewhere_is_an_error(serve: Serve, door: Door) -> None:
+async def test_what_fails_elsewhere_is_an_error(serve: Serve, door: HttpPort) -> None:
     """A block at a stop would make the agent go on."""
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         status, body = await line.post({"raise": "no disk"}, event="Stop")
         assert (status, b"no disk" in body) == (500, True)
         assert (await line.post())[0] == 200
 
 
 async def test_a_stranger_is_not_waited_for(
-    serve: Serve, door: Door, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, door: HttpPort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has not shown the token has a few seconds."""
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.02)
-    async with serve(door=door), Line(door) as line:
+    async with serve(http=door), Line(door) as line:
         assert await line.reader.read() == b""
 
 
 async def test_strangers_cannot_take_all_connections(
-    serve: Serve, door: Door, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, door: HttpPort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There are so many and no more."""
     monkeypatch.setattr(http, "_MOST_CONNECTIONS", 1)
-    async with serve(door=door), Line(door) as first:
+    async with serve(http=door), Line(door) as first:
         assert (await first.post())[0] == 200
         async with Line(door) as second:
             assert (await second.read())[0] == 503
 
 
 async def test_what_is_open_is_answered_before_the_end(
-    serve: Serve, door: Door, judge: PlayedJudge
+    serve: Serve, door: HttpPort, judge: PlayedJudge
 ) -> None:
     """Who waits for an answer gets it, who only keeps a connection is hung up on."""
-    async with serve(door=door) as resident, Line(door) as busy, Line(door) as idle:
+    async with serve(http=door) as resident, Line(door) as busy, Line(door) as idle:
         assert (await idle.post())[0] == 200
         asking = asyncio.create_task(busy.post({"sleep": 0.05}))
         await wait_until(lambda: len(judge.asked) == 2)
@@ -188,22 +188,24 @@ async def test_what_is_open_is_answered_before_the_end(
 
 
 async def test_what_takes_too_long_at_the_end_is_denied(
-    serve: Serve, door: Door, judge: PlayedJudge
+    serve: Serve, door: HttpPort, judge: PlayedJudge
 ) -> None:
     """There is no client here that could ask the next process."""
-    async with serve(door=door, grace=0.05) as resident, Line(door) as line:
+    async with serve(http=door, grace=0.05) as resident, Line(door) as line:
         asking = asyncio.create_task(line.post({"sleep": 90}))
         await wait_until(lambda: bool(judge.asked))
         resident.end("a test")
         assert "replaced" in read_denial((await asking)[1])
 
 
-async def test_a_port_that_is_taken_costs_only_http(folder: Path, serve: Serve, door: Door) -> None:
+async def test_a_port_that_is_taken_costs_only_http(
+    folder: Path, serve: Serve, door: HttpPort
+) -> None:
     """The clients at the socket are served, and the status says what is wrong."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", door.port))
         other.listen()
-        async with serve(door=door):
+        async with serve(http=door):
             assert (await ask(folder))[0] == 0
             facts = json.loads((await ask(folder, agent="-", event="status"))[1])
     assert facts["http"] == {
@@ -215,11 +217,11 @@ async def test_a_port_that_is_taken_costs_only_http(folder: Path, serve: Serve, 
 
 
 async def test_a_missing_package_costs_only_http(
-    folder: Path, serve: Serve, door: Door, monkeypatch: pytest.MonkeyPatch
+    folder: Path, serve: Serve, door: HttpPort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The status names it with its extra."""
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    async with serve(door=door):
+    async with serve(http=door):
         assert (await ask(folder))[0] == 0
         facts = json.loads((await ask(folder, agent="-", event="status"))[1])
     assert not facts["http"]["listening"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.coding_agents.daemon.asking import stop_resident
+from amplifier_hooks.coding_agents.daemon.control import stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up

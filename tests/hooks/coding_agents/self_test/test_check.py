@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.approvals.stores.store import open_store
-from amplifier_hooks.coding_agents.daemon.asking import read_status, stop_resident
+from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up

@@ -13,7 +13,7 @@ import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
-from amplifier_hooks.coding_agents.daemon.request import Request
+from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.sessions.bypasses import find_bare_shell, read_host_arguments
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.hooks.coding_agents.sessions.agents import record, start

@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
-from amplifier_hooks.coding_agents.daemon.request import Request, Response
+from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge, recognize
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, PLAIN, make_project

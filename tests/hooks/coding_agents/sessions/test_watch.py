@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
-from amplifier_hooks.coding_agents.daemon.request import Request
+from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.installing import places
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
 from amplifier_hooks.coding_agents.installing.installation import Target

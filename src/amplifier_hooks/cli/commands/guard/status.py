@@ -13,7 +13,7 @@ from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
-from amplifier_hooks.coding_agents.daemon import asking
+from amplifier_hooks.coding_agents.daemon import control
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.bundle_state import read_bundle_state
 from amplifier_hooks.coding_agents.installing.places import find_root
@@ -161,7 +161,7 @@ def _check_resident(installed: Installed) -> dict[str, Any]:
     if installed.scope == "system" and not installed.folder.exists():
         return {"running": False, "text": "starts with the first event of this user"}
     try:
-        found = asking.read_status(installed.folder)
+        found = control.read_status(installed.folder)
     except (OSError, ValueError) as error:
         return {"running": False, "text": "does not answer", "problem": str(error)}
     if found is None:

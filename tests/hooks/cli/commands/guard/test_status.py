@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.daemon import asking
+from amplifier_hooks.coding_agents.daemon import control
 from tests.hooks.cli.program import invoke
 from tests.support.trust import trust_project
 
@@ -78,7 +78,7 @@ def test_the_process_is_asked_how_it_is(
         return answer
 
     invoke("guard", "claude")
-    monkeypatch.setattr(asking, "read_status", read_status)
+    monkeypatch.setattr(control, "read_status", read_status)
     found = json.loads(invoke("guard", "claude", "--status", "--json").stdout)
     assert found["installed"][0]["resident"]["running"] is isinstance(answer, dict)
     assert found["problems"] == problems

@@ -1,4 +1,4 @@
-"""Running as the one resident process of a folder: its lock, and its word to who started it."""
+"""Running as the one daemon of a folder: its lock, its log, and its word to who started it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,45 @@ import logging
 import os
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.launch import read_launch
-from amplifier_hooks.coding_agents.daemon.folder import RUNNING_LOCK, SOCKET, check_folder
-from amplifier_hooks.coding_agents.daemon.launching import Door
-from amplifier_hooks.coding_agents.daemon.log import set_up_log, trim_log
-from amplifier_hooks.coding_agents.daemon.request import Judge
-from amplifier_hooks.coding_agents.daemon.server import Resident, read_idle_seconds
+from amplifier_hooks.coding_agents.daemon.folder import RUNNING_LOCK, SOCKET, HttpPort, check_folder
+from amplifier_hooks.coding_agents.daemon.protocol import Judge
+from amplifier_hooks.coding_agents.daemon.server import Daemon, read_idle_seconds
+
+LONGEST = 1_000_000
+
+
+class BoundedHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to a file that is emptied when it has grown too long."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        trim_log()
+        super().emit(record)
+
+
+def set_up_log() -> None:
+    """Log warnings, and when the process started and ended, to standard error."""
+    logging.raiseExceptions = False  # on a full disk there is nowhere to complain
+    handler = BoundedHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("amplifier_hooks.coding_agents").setLevel(logging.INFO)
+
+
+def trim_log(descriptor: int = 2, longest: int = LONGEST) -> None:
+    """Empty the file behind a descriptor, if it is a file and longer than it may be."""
+    with contextlib.suppress(OSError):
+        facts = os.fstat(descriptor)
+        if stat.S_ISREG(facts.st_mode) and facts.st_size > longest:
+            os.ftruncate(descriptor, 0)
+
 
 _LONGEST_WAIT = 60.0
 _STEP = 0.02
@@ -78,13 +106,13 @@ def announce_ready() -> None:
 
 
 async def _serve(folder: Path, create_judge: Callable[[], Judge], idle: float) -> None:
-    door = read_door(folder)
-    resident = Resident(folder, create_judge(), idle_seconds=idle, door=door)
+    http = read_port(folder)
+    daemon = Daemon(folder, create_judge(), idle_seconds=idle, http=http)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, resident.end, f"signal {number.name}")
+        loop.add_signal_handler(number, daemon.end, f"signal {number.name}")
     trimming = asyncio.create_task(_keep_log_short())
-    await resident.run(announce_ready)
+    await daemon.run(announce_ready)
     trimming.cancel()
 
 
@@ -95,7 +123,7 @@ async def _keep_log_short() -> None:
         trim_log()
 
 
-def read_door(folder: Path) -> Door | None:
+def read_port(folder: Path) -> HttpPort | None:
     """Where to serve HTTP; None if launch.json asks for none, or is not there."""
     try:
         http = read_launch(os.fsencode(folder)).http
@@ -104,7 +132,7 @@ def read_door(folder: Path) -> Door | None:
     if http is None:
         return None
     try:
-        return Door(int(http["port"]), str(http["token"]))
+        return HttpPort(int(http["port"]), str(http["token"]))
     except (KeyError, TypeError, ValueError):
         logging.getLogger(__name__).warning("launch.json has no port and token for HTTP: ignored")
         return None

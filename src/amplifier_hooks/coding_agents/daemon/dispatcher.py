@@ -1,16 +1,66 @@
-"""The desk: each request gets its answer in time, whatever the judge does."""
+"""Each request gets its answer in time, whatever the judge does; and how long the process lives."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
+from collections.abc import Callable, Iterator
 
 from amplifier_core.utils import describe_error
-from amplifier_hooks.coding_agents.daemon.lifetime import Lifetime
-from amplifier_hooks.coding_agents.daemon.request import Judge, Request, Response
+from amplifier_hooks.coding_agents.daemon.protocol import Judge, Request, Response
 
 logger = logging.getLogger(__name__)
+
+
+class Lifetime:
+    """Counts what is open, and says when to end and why."""
+
+    def __init__(self, idle_seconds: float, stop_listening: Callable[[], None]) -> None:
+        self._idle_seconds = idle_seconds
+        self._stop_listening = stop_listening
+        self._ending = asyncio.Event()
+        self._used = self.started = time.monotonic()
+        self._open = 0
+
+    @property
+    def ending(self) -> bool:
+        """Whether it has been decided that the process ends."""
+        return self._ending.is_set()
+
+    @contextlib.contextmanager
+    def hold(self, *, use: bool = True) -> Iterator[None]:
+        """Keep the process while something is open; with `use`, for its idle time after that."""
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if use:
+                self._used = time.monotonic()
+
+    def end(self, why: str) -> None:
+        """Let the process end: from here on nobody new can come in."""
+        if not self.ending:
+            logger.info("The process ends: %s", why)
+            self._stop_listening()
+            self._ending.set()
+
+    async def wait(self, is_needed: Callable[[], bool]) -> None:
+        """Return when the process is to end: somebody said so, or nobody needs it any more."""
+        while not self.ending:
+            left = self._used + self._idle_seconds - time.monotonic()
+            if left <= 0:
+                if not self._open and not is_needed():
+                    # Nothing is awaited between the question and the end of listening.
+                    self.end(f"no request for {self._idle_seconds:g} seconds")
+                    return
+                left = min(self._idle_seconds, 1.0)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._ending.wait()
+
 
 _EARLIER = 1.0
 _AFTER_LEAVING = 5.0
@@ -22,7 +72,7 @@ class Interrupted(Exception):
     """The process ends before this is judged; the next one must be asked."""
 
 
-class Desk:
+class Dispatcher:
     """Hands requests to the judge, with a deadline, and keeps the work that is under way."""
 
     def __init__(self, judge: Judge, lifetime: Lifetime) -> None:

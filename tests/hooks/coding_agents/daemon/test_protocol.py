@@ -1,4 +1,4 @@
-"""The bytes between client and resident process."""
+"""Requests, responses, judges."""
 
 from __future__ import annotations
 
@@ -7,15 +7,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.client import client
-from amplifier_hooks.coding_agents.daemon import wire
-from amplifier_hooks.coding_agents.daemon.request import Response
+from amplifier_hooks.coding_agents.daemon import protocol
+from amplifier_hooks.coding_agents.daemon.protocol import Judge, Request, Response
+from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
+from tests.support.guest_resident import PlayedJudge
+
+
+def test_a_request_needs_no_more_than_its_event() -> None:
+    """What the client could not tell is empty, and nothing can be changed afterwards."""
+    request = Request("claude", "PreToolUse", b"{}", 5.0)
+    assert (request.cwd, request.bundle, request.marks) == ("", "", frozenset())
+    with pytest.raises(AttributeError):
+        request.event = "Stop"  # type: ignore[misc]
+
+
+def test_an_empty_response_is_no_opinion() -> None:
+    """Exit code 0 and not a byte."""
+    assert Response() == Response(0, b"", b"")
+
+
+@pytest.mark.parametrize("kind", [AgentJudge, PlayedJudge])
+def test_judges_can_all_be_asked_the_same(kind: type[Judge]) -> None:
+    """The real one and the one of the tests have what the server calls."""
+    names = [name for name in vars(Judge) if not name.startswith("_")]
+    assert [name for name in names if not callable(getattr(kind, name, None))] == []
+
 
 HEAD = b"amplifier-guest 1\t1.0\tclaude\tStop\t2.5\tA,B\t/w\t\n"
 
 
 def test_a_question_is_read() -> None:
     """Version, words of the command, marks and payload."""
-    version, request = wire.read_question(HEAD + b"a\nb\t")
+    version, request = protocol.read_question(HEAD + b"a\nb\t")
     assert version == "1.0"
     assert (request.agent, request.event, request.seconds) == ("claude", "Stop", 2.5)
     assert request.marks == {"A", "B"}
@@ -27,7 +50,7 @@ def test_any_field_survives_the_way(event: bytes, bundle: bytes) -> None:
     """Whatever the client escapes, the resident process reads as it was."""
     fields = (b"1", b"claude", event, b"5", b"", b"", bundle)
     head = b"amplifier-guest 1\t" + b"\t".join(map(client._escape, fields)) + b"\n"
-    request = wire.read_question(head + b"{}").request
+    request = protocol.read_question(head + b"{}").request
     assert request.event.encode("utf-8", "surrogateescape") == event
     assert request.bundle.encode("utf-8", "surrogateescape") == bundle
 
@@ -49,20 +72,20 @@ def test_any_field_survives_the_way(event: bytes, bundle: bytes) -> None:
 def test_anything_else_is_no_question(sent: bytes) -> None:
     """A ValueError, whatever came."""
     with pytest.raises(ValueError):
-        wire.read_question(sent)
+        protocol.read_question(sent)
 
 
 @given(st.integers(0, 255), st.binary(max_size=60), st.binary(max_size=60), st.integers(0, 9))
 def test_any_answer_survives_the_way(code: int, out: bytes, err: bytes, beats: int) -> None:
     """The client reads what was written, however many signs of life came before."""
-    sent = wire.BEAT * beats + wire.write_answer(Response(code, out, err))
+    sent = protocol.BEAT * beats + protocol.write_answer(Response(code, out, err))
     assert client.read_answer(sent) == (code, out, err)
 
 
 @given(st.binary(max_size=30), st.data())
 def test_a_part_of_an_answer_is_none(out: bytes, data: st.DataObject) -> None:
     """Cut off anywhere, it is not taken for an answer."""
-    whole = wire.write_answer(Response(0, out, b"e"))
+    whole = protocol.write_answer(Response(0, out, b"e"))
     part = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises((ValueError, ConnectionError)):
         client.read_answer(part)
@@ -72,11 +95,11 @@ def test_a_part_of_an_answer_is_none(out: bytes, data: st.DataObject) -> None:
 def test_a_code_that_no_process_has_is_not_written(code: int) -> None:
     """The client would not take it."""
     with pytest.raises(ValueError, match="from 0 to 255"):
-        wire.write_answer(Response(code))
+        protocol.write_answer(Response(code))
 
 
 def test_the_patience_is_known_with_the_first_line() -> None:
     """Before that, and where it makes no sense, it is not."""
-    assert wire.read_patience(HEAD) == 2.5
+    assert protocol.read_patience(HEAD) == 2.5
     for part in (HEAD[:-1], b"x\n", HEAD.replace(b"2.5", b"-1")):
-        assert wire.read_patience(part) is None
+        assert protocol.read_patience(part) is None
