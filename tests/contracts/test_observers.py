@@ -20,7 +20,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.validation.hook import HookValidator
 from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.yaml_files.substitution import substitute
+from amplifier_hooks.yaml_files.reader import substitute
 from tests.support.harness import Harness, finish
 
 MODULES: dict[str, dict[str, Any]] = {

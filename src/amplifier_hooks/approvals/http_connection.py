@@ -25,7 +25,7 @@ from amplifier_hooks.approvals.errors import (
 )
 from amplifier_hooks.approvals.models import Approval, Value, describe_invalid
 from amplifier_hooks.machine.http import check_private_url
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 V = TypeVar("V", bound=Value)
 

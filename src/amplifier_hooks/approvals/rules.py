@@ -31,8 +31,8 @@ from amplifier_hooks.guards.rules.matching import (
     Unclear,
 )
 from amplifier_hooks.guards.rules.rule import Match, as_list
-from amplifier_hooks.modules.guarding import read_command
 from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.modules.registration import read_command
 from amplifier_hooks.yaml_files.node import find_broken, raise_problems, to_plain
 from amplifier_hooks.yaml_files.reader import read_file
 

@@ -16,7 +16,7 @@ from amplifier_core.utils import describe_error
 from amplifier_hooks.approvals.errors import StoreError
 from amplifier_hooks.approvals.link import AgentLink
 from amplifier_hooks.approvals.models import SessionEntry, SessionStatus
-from amplifier_hooks.modules.subscription import Removal, subscribe
+from amplifier_hooks.modules.registration import Removal, subscribe
 
 logger = logging.getLogger(__name__)
 

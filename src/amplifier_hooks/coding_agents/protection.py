@@ -11,7 +11,7 @@ from pathlib import Path
 from amplifier_core.interfaces import Host
 from amplifier_hooks.guards.policy.agent_programs import AgentProgram
 from amplifier_hooks.guards.self_protection import deny_personal_acts
-from amplifier_hooks.machine.user import find_config_home, find_data_home
+from amplifier_hooks.machine.locations import find_config_home, find_data_home
 
 _CODE = Path(__file__).parents[2]
 _INSTALLED = frozenset({"dist-packages", "site-packages"})

@@ -16,7 +16,7 @@ from amplifier_hooks.agent.trust.material import Material, Untrusted, collect_ma
 from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 from amplifier_hooks.guards.policy.paths import escape_glob
 from amplifier_hooks.guards.policy.tool_calls import FILE_KEYS
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 
 WALLS = "guest-walls"
 """The hook that keeps a program away from what it is guarded by."""

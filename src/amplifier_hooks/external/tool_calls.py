@@ -37,8 +37,8 @@ from amplifier_hooks.external.conversation import EventContext
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
-from amplifier_hooks.machine.snapshot import normalize
-from amplifier_hooks.modules.guarding import read_command
+from amplifier_hooks.machine.files import normalize
+from amplifier_hooks.modules.registration import read_command
 
 MOST = 512
 """How many are remembered: an agent does not report every call back."""

@@ -42,10 +42,10 @@ from amplifier_hooks.guards.policy.tool_calls import (
     list_paths,
 )
 from amplifier_hooks.machine.files import replace_file, write_new_file
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.machine.text import to_one_line
-from amplifier_hooks.machine.user import find_data_home
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_session_id, get_working_dir, subscribe
+from amplifier_hooks.modules.registration import get_session_id, get_working_dir, subscribe
 
 FILE = "restored.jsonl"
 MOST = 1_000

@@ -39,16 +39,16 @@ from amplifier_hooks.guards.bash import (
 )
 from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, COMMAND_KEYS, list_commands
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
-from amplifier_hooks.modules.guarding import (
+from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.modules.registration import (
     GuardConfig,
     Reply,
     get_base_dir,
+    look_up_tool,
     read_command,
     register_guards,
     shorten,
 )
-from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.tool_table import look_up_tool
 
 NAME = "hooks-command-guard"
 _MOST_REASONS = 8

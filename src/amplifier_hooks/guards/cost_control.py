@@ -22,9 +22,13 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.machine.files import replace_file
 from amplifier_hooks.modules.clock import find_calendar
-from amplifier_hooks.modules.guarding import GuardConfig, get_base_dir, register_guards
 from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.subscription import is_own_event
+from amplifier_hooks.modules.registration import (
+    GuardConfig,
+    get_base_dir,
+    is_own_event,
+    register_guards,
+)
 
 
 @dataclass

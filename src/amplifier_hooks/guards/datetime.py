@@ -20,7 +20,7 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.machine.text import to_one_line
 from amplifier_hooks.modules.clock import find_calendar
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import is_own_event, subscribe
+from amplifier_hooks.modules.registration import is_own_event, subscribe
 
 NAME = "hooks-datetime"
 _LONGEST = 200

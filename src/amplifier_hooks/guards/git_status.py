@@ -19,7 +19,7 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.guards.policy.walls import build_wall
 from amplifier_hooks.machine.text import clip_lines, count_noun
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_working_dir, subscribe
+from amplifier_hooks.modules.registration import get_working_dir, subscribe
 from amplifier_hooks.sandbox.process import CommandOutcome, run_command
 
 NAME = "hooks-git-status"

@@ -36,7 +36,7 @@ from amplifier_hooks.machine.programs import (
 )
 from amplifier_hooks.machine.text import clip_lines, count_noun, to_one_line
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_working_dir, subscribe
+from amplifier_hooks.modules.registration import get_working_dir, subscribe
 from amplifier_hooks.sandbox.process import CommandOutcome, run_command
 
 NAME = "hooks-linter-feedback"

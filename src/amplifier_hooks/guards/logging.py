@@ -26,10 +26,14 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, timestamp
 from amplifier_hooks.machine.background import BackgroundTasks
-from amplifier_hooks.machine.json_text import encode_json
-from amplifier_hooks.modules.event_patterns import matches_any
+from amplifier_hooks.machine.text import encode_json
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_session_id, get_working_dir, subscribe
+from amplifier_hooks.modules.registration import (
+    get_session_id,
+    get_working_dir,
+    matches_any,
+    subscribe,
+)
 
 NAME = "hooks-logging"
 STDERR = "stderr"

@@ -32,7 +32,7 @@ from amplifier_hooks.guards.policy.tool_calls import read_success
 from amplifier_hooks.machine.text import count_noun, to_one_line
 from amplifier_hooks.modules.clock import find_clock
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_session_id, is_own_event, subscribe
+from amplifier_hooks.modules.registration import get_session_id, is_own_event, subscribe
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from amplifier_core.events import TOOL_PRE, canonical
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.modules.clock import find_clock
-from amplifier_hooks.modules.guarding import GuardConfig, register_guards
 from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.tool_table import fits_glob
+from amplifier_hooks.modules.registration import GuardConfig, fits_glob, register_guards
 
 NAME = "hooks-rate-limit"
 

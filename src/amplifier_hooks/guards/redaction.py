@@ -35,10 +35,14 @@ from amplifier_hooks.guards.policy.tool_calls import (
     iterate_texts_under,
     list_paths,
 )
-from amplifier_hooks.modules.guarding import GuardConfig, register_guards, shorten
-from amplifier_hooks.modules.option_checks import check_known, check_pattern_names
-from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.subscription import Removal, combine_removals
+from amplifier_hooks.modules.options import check_known, check_pattern_names, parse_config
+from amplifier_hooks.modules.registration import (
+    GuardConfig,
+    Removal,
+    combine_removals,
+    register_guards,
+    shorten,
+)
 
 NAME = "hooks-redaction"
 

@@ -33,8 +33,8 @@ from amplifier_hooks.guards.policy.agent_programs import (
     AgentProgram,
 )
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
-from amplifier_hooks.machine.user import find_data_home
-from amplifier_hooks.modules.guarding import read_command
+from amplifier_hooks.machine.locations import find_data_home
+from amplifier_hooks.modules.registration import read_command
 
 ASKER = "guest-other-agents"
 

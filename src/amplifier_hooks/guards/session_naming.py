@@ -30,7 +30,7 @@ from amplifier_core.utils import describe_error
 from amplifier_hooks.machine.background import BackgroundTasks
 from amplifier_hooks.machine.text import to_one_line, to_text
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import is_own_event, subscribe
+from amplifier_hooks.modules.registration import is_own_event, subscribe
 
 NAME = "hooks-session-naming"
 logger = logging.getLogger(__name__)

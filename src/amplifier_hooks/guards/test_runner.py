@@ -24,7 +24,7 @@ from amplifier_hooks.machine.background import BackgroundTasks
 from amplifier_hooks.machine.programs import Command, build_environment, get_program_name
 from amplifier_hooks.machine.text import clip_lines, to_one_line
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import get_working_dir, is_own_event, subscribe
+from amplifier_hooks.modules.registration import get_working_dir, is_own_event, subscribe
 from amplifier_hooks.sandbox.process import CommandOutcome, run_command
 
 NAME = "hooks-test-runner"

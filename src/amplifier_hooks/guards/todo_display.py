@@ -18,7 +18,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult, Role
 from amplifier_hooks.machine.text import to_one_line
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import Handler, is_own_event, subscribe
+from amplifier_hooks.modules.registration import Handler, is_own_event, subscribe
 
 NAME = "hooks-todo-display"
 Status = Literal["pending", "in_progress", "completed"]

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 if TYPE_CHECKING:  # an optional package: `require` says what to install when it is missing
     import httpx2

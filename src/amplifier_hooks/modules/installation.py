@@ -1,7 +1,8 @@
-"""Where this installation came from, and the command that adds an extra to it."""
+"""Where this installation came from, and the command that adds what an optional package needs."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
@@ -10,7 +11,10 @@ import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from amplifier_core.errors import ModuleLoadError
 
 DISTRIBUTION = "amplifier-hooks"
 
@@ -73,3 +77,14 @@ def _name_installer() -> str:
     if shutil.which("pip"):
         return f"pip --python {python} install"
     return f"{python} -m ensurepip && {python} -m pip install"
+
+
+def require(package: str, owner: str, extra: str = "policy") -> Any:
+    """Import a package, or raise an error that says what to install."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as missing:
+        raise ModuleLoadError(
+            f"{owner} needs the package {package!r}, which cannot be imported ({missing}); "
+            f"install it with: {name_install_command(extra)}"
+        ) from missing

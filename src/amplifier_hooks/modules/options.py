@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,6 +18,24 @@ from pydantic import BaseModel, ValidationError
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Host
 from amplifier_core.utils.suggest import suggest
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def check_known(value: list[str], known: Collection[str], noun: str) -> list[str]:
+    """The names; ValueError for one that nobody knows, with the closest that is known."""
+    for name in value:
+        if name not in known:
+            raise ValueError(f"there is no {noun} {name!r}; {suggest(name, known)}")
+    return value
+
+
+def check_pattern_names(value: Mapping[str, str]) -> None:
+    """ValueError if a pattern has a name that could not stand in a replacement."""
+    for name in value:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a name; use letters, digits, '-', '_' and '.'")
+
 
 M = TypeVar("M", bound=BaseModel)
 

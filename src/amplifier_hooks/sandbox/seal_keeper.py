@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.sandbox.seal_copies import (
     ABSENT,
     Copy,

@@ -16,13 +16,40 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.modules import installation
 from amplifier_hooks.modules.installation import (
     find_source_folder,
     list_requirements,
     name_install_command,
+    require,
 )
 from tests.support.package_index import write_wheel
+
+
+def test_a_package_that_is_there_is_imported() -> None:
+    """The caller gets the module itself."""
+    assert require("json", "hooks-x") is json
+
+
+@pytest.mark.parametrize(("arguments", "extra"), [({}, "policy"), ({"extra": "otel"}, "otel")])
+def test_a_missing_package_is_named_with_its_owner_and_extra(
+    arguments: dict[str, str], extra: str
+) -> None:
+    """The error has the command that installs it."""
+    with pytest.raises(ModuleLoadError) as refused:
+        require("no_such_package", "hooks-x", **arguments)
+    message = str(refused.value)
+    assert message.startswith("hooks-x needs the package 'no_such_package'")
+    assert message.endswith(f"install it with: {name_install_command(extra)}")
+
+
+def test_a_package_that_is_broken_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python marks an import that must fail with None."""
+    monkeypatch.setitem(sys.modules, "broken_package", None)
+    with pytest.raises(ModuleLoadError, match="cannot be imported"):
+        require("broken_package", "hooks-x")
+
 
 ROOT = Path(__file__).parents[3]
 EXTRAS: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][

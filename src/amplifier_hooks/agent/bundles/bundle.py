@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
-from amplifier_hooks.machine.snapshot import Snapshot
+from amplifier_hooks.machine.files import Snapshot
 from amplifier_hooks.yaml_files.node import Node, Place, Problem, to_plain
 
 SECTIONS = ("session", *LISTS, "agents", "approval", "audit", "sandbox")

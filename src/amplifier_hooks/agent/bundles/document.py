@@ -13,7 +13,7 @@ from amplifier_hooks.agent.bundles import schema
 from amplifier_hooks.agent.bundles.locks import keep_locked
 from amplifier_hooks.agent.bundles.long_form import write_out
 from amplifier_hooks.agent.bundles.merge import overlay
-from amplifier_hooks.machine.snapshot import Snapshot
+from amplifier_hooks.machine.files import Snapshot
 from amplifier_hooks.yaml_files.node import (
     BundleError,
     Node,

@@ -10,7 +10,7 @@ from pathlib import Path
 from amplifier_hooks.agent.bundles.bundle import Bundle, make_bundle
 from amplifier_hooks.agent.bundles.document import DocumentReader, LeavingOut
 from amplifier_hooks.agent.bundles.mount_plan import find_incomplete
-from amplifier_hooks.machine.user import find_config_home
+from amplifier_hooks.machine.locations import find_config_home
 from amplifier_hooks.yaml_files.node import BundleError, Place, Problem, raise_problems
 
 FILE_NAME = "amplifier.yaml"

@@ -41,7 +41,7 @@ from amplifier_hooks.agent.contexts.message_list import Message, MessageList
 from amplifier_hooks.agent.contexts.selection import DROP_OLDEST, STRATEGIES
 from amplifier_hooks.modules.looking import HELD_ONCE, count_holders, looks_with
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.resolution import choose_name
+from amplifier_hooks.modules.recommendations import choose_name
 
 logger = logging.getLogger(__name__)
 

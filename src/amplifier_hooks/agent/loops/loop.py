@@ -31,7 +31,7 @@ from amplifier_hooks.agent.loops.model_call import ModelCaller
 from amplifier_hooks.agent.loops.request import RequestBuilder
 from amplifier_hooks.agent.loops.tool_round import read_calls, run_calls
 from amplifier_hooks.agent.loops.turn import Denial, LoopConfig, Turn
-from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+from amplifier_hooks.modules.conversation import OPEN_CALLS, list_open_calls
 
 CUT_OFF = "[The reply was interrupted here.]"
 """What the model reads behind the words that it could not finish."""

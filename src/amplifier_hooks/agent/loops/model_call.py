@@ -26,7 +26,7 @@ from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_hooks.agent.loops.compaction import read_messages
 from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages
 from amplifier_hooks.agent.loops.turn import Denial, LoopConfig, Turn
-from amplifier_hooks.modules.finish_reason import explain_cut
+from amplifier_hooks.modules.conversation import explain_cut
 
 FetchReply = Callable[[Turn, ChatRequest], Awaitable[ChatResponse]]
 

@@ -19,8 +19,8 @@ from amplifier_hooks.agent.loops.result_text import (
     render_result,
 )
 from amplifier_hooks.agent.loops.turn import Turn
-from amplifier_hooks.modules.call_ids import ensure_distinct_ids
-from amplifier_hooks.modules.resolution import choose_name
+from amplifier_hooks.modules.conversation import ensure_distinct_ids
+from amplifier_hooks.modules.recommendations import choose_name
 
 _CANCELLED = ToolResult.failed("The call was cancelled.")
 _NOT_RUN = ToolResult.failed("The call was not run: the user asked to stop.")

@@ -35,7 +35,7 @@ from amplifier_core.message_models import (
 from amplifier_core.models import ConfigField, ModelInfo, ProviderInfo
 from amplifier_hooks.agent.providers.conversation import SystemMessages, find_calls, read_call
 from amplifier_hooks.agent.providers.failures import Origin, SdkErrors, find_sdk_errors, translate
-from amplifier_hooks.modules.call_ids import ensure_distinct_ids
+from amplifier_hooks.modules.conversation import ensure_distinct_ids
 from amplifier_hooks.modules.installation import name_install_command
 
 _CAPABILITIES = [TOOLS, STREAMING, THINKING, VISION]

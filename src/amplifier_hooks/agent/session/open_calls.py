@@ -12,7 +12,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.records import ApprovalRequested, ToolFinished, ToolStarted
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.conversation import add_message
-from amplifier_hooks.modules.open_calls import OPEN_CALLS, list_open_calls
+from amplifier_hooks.modules.conversation import OPEN_CALLS, list_open_calls
 from amplifier_hooks.trails.bodies import read_body
 
 NOT_RUN = "The call was not run: the process ended while it waited for a person to allow it."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.bundles import Bundle
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 from amplifier_hooks.trails.bodies import BundleLoaded
 
 _LOOK = 100

@@ -24,7 +24,7 @@ from amplifier_hooks.approvals.reporting import Claims, Publisher, ReportingSink
 from amplifier_hooks.approvals.request import Asker
 from amplifier_hooks.approvals.session_index import SessionIndex
 from amplifier_hooks.approvals.several import SeveralApprovals
-from amplifier_hooks.machine.user import get_user_name
+from amplifier_hooks.machine.locations import get_user_name
 
 REPORTED = "reported_records"
 # A process that was killed did not save how far it had come; numbers must not be used twice.

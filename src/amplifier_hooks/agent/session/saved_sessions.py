@@ -17,7 +17,7 @@ from typing import Any
 
 from amplifier_core.errors import SessionStateError
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.text.short_ids import shorten_id
 
 FORMAT = 1

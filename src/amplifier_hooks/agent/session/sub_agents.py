@@ -29,7 +29,7 @@ from amplifier_core.events.payloads import (
 from amplifier_core.mount_plan import ModuleEntry, read_entry
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
-from amplifier_hooks.modules.resolution import choose_name
+from amplifier_hooks.modules.recommendations import choose_name
 
 
 def build_child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from amplifier_hooks.agent.session.open_calls import (
     follow_waiting,
     unknown_outcomes,
 )
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 if TYPE_CHECKING:
     from amplifier_audit import AuditLog, AuditSettings, RemoteLog, Signer

@@ -23,9 +23,8 @@ from amplifier_hooks.agent.tools.needs import Needs, NeedsBook, ask_for, find_gr
 from amplifier_hooks.agent.tools.roots import get_working_dir
 from amplifier_hooks.guards.policy.database_use import uses_postgres
 from amplifier_hooks.guards.policy.walls import get_wall_builder
-from amplifier_hooks.modules.guarding import register_guards
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import is_own_event
+from amplifier_hooks.modules.registration import is_own_event, register_guards
 from amplifier_hooks.sandbox.process import CommandOutcome, run_command
 from amplifier_hooks.sandbox.wall import Wall
 

@@ -14,7 +14,7 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.agent.tools.base import Refused
 from amplifier_hooks.guards.policy.paths import resolve
 from amplifier_hooks.guards.policy.walls import WallBuilder
-from amplifier_hooks.modules.guarding import list_lines, shorten
+from amplifier_hooks.modules.registration import list_lines, shorten
 
 _OPTIONS = ["Allow once", "Deny"]
 _MOST_REMEMBERED = 256

@@ -20,7 +20,7 @@ from amplifier_hooks.agent.trust.comparison import Change, Rules, compare_outlin
 from amplifier_hooks.agent.trust.material import Material
 from amplifier_hooks.agent.trust.meaning import Word
 from amplifier_hooks.agent.trust.outline import digest_value, outline_plan, outline_rules
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 
 _CONTEXT = 3
 _MOST_LINES = 20_000

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from amplifier_core.loader.importing import taken
 from amplifier_core.loader.sources import SourceFinder
-from amplifier_hooks.machine.snapshot import lies_in
+from amplifier_hooks.machine.files import lies_in
 
 
 class ImportGuard(MetaPathFinder):

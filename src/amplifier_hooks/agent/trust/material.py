@@ -24,9 +24,8 @@ from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.trust.import_guard import find_unguarded, guard_imports
 from amplifier_hooks.agent.trust.outline import outline_plan
 from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
-from amplifier_hooks.machine.environment import PACKAGES
-from amplifier_hooks.machine.snapshot import Snapshot, digest_files, lies_in, normalize
-from amplifier_hooks.machine.user import find_config_home
+from amplifier_hooks.machine.files import Snapshot, digest_files, lies_in, normalize
+from amplifier_hooks.machine.locations import PACKAGES, find_config_home
 
 _FILES = {
     "hooks-rules": "amplifier_hooks.guards.rules.loading",

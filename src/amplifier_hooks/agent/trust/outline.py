@@ -13,7 +13,7 @@ from typing import Any
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.trust.meaning import GUARDS
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 from amplifier_hooks.modules.observers import require_guard, require_guards
 
 SECTIONS = ("approval", "audit", "sandbox")

@@ -20,9 +20,14 @@ from typing import Any
 from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.outline import check_outline
-from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.snapshot import compute_digest, digest_files, normalize, read_regular
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.files import (
+    compute_digest,
+    digest_files,
+    normalize,
+    read_regular,
+    replace_file,
+)
+from amplifier_hooks.machine.locations import find_data_home
 
 _PRIVATE = 0o600
 _DIGEST = re.compile("[0-9a-f]{64}")

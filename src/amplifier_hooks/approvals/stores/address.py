@@ -8,7 +8,7 @@ from typing import TypeGuard
 from urllib.parse import unquote
 
 from amplifier_hooks.approvals.errors import BadRequest
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 VARIABLE = "AMPLIFIER_STORE"
 

@@ -24,7 +24,7 @@ from amplifier_hooks.cli.text.fragments import (
     wrap_words,
 )
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
-from amplifier_hooks.modules.guarding import read_command, shorten
+from amplifier_hooks.modules.registration import read_command, shorten
 
 UNTIL = "until the session ends"
 

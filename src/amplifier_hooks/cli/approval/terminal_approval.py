@@ -26,7 +26,7 @@ from amplifier_core.approval import (
 from amplifier_core.models import Decision
 from amplifier_hooks.cli.approval.choice import Choice
 from amplifier_hooks.cli.terminal import DEVICE, NoTerminal, Terminal, is_ascii_only, open_terminal
-from amplifier_hooks.machine.user import get_user_name
+from amplifier_hooks.machine.locations import get_user_name
 
 if TYPE_CHECKING:
     from amplifier_hooks.cli.approval.question import QuestionState

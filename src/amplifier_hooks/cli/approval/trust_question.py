@@ -12,7 +12,7 @@ from amplifier_hooks.agent.trust.material import Material, Untrusted
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
 from amplifier_hooks.cli.person import refuse_agents
 from amplifier_hooks.cli.terminal import NoTerminal
-from amplifier_hooks.machine.user import get_user_name
+from amplifier_hooks.machine.locations import get_user_name
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.trust.store import Trusted, TrustStore

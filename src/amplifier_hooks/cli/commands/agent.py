@@ -40,8 +40,8 @@ from amplifier_hooks.cli.display.display import Display, choose_mode, make_displ
 from amplifier_hooks.cli.display.narration import OWN
 from amplifier_hooks.cli.display.observer import LAST, observe
 from amplifier_hooks.cli.early_signals import answers
-from amplifier_hooks.machine.user import get_user_name
-from amplifier_hooks.modules.finish_reason import explain_cut, read_finish_reason
+from amplifier_hooks.machine.locations import get_user_name
+from amplifier_hooks.modules.conversation import explain_cut, read_finish_reason
 
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
 """How loops, ours and others, call a turn that did not come to its end."""

@@ -403,7 +403,7 @@ def _check_sessions() -> Iterator[Finding]:
 
 
 def _check_trails() -> Iterator[Finding]:
-    from amplifier_hooks.machine.user import find_data_home
+    from amplifier_hooks.machine.locations import find_data_home
 
     folder = find_data_home() / "amplifier" / "audit"
     if not folder.exists():

@@ -15,7 +15,7 @@ from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON, parse_json_object
 
 if TYPE_CHECKING:
-    from amplifier_hooks.machine.snapshot import Snapshot
+    from amplifier_hooks.machine.files import Snapshot
 
 KINDS = {
     "loop": "orchestrator",
@@ -144,7 +144,7 @@ def _find_files(module: str, folder: Path) -> tuple[Path | None, Snapshot]:
         find_source,
         read_source,
     )
-    from amplifier_hooks.machine.snapshot import Snapshot
+    from amplifier_hooks.machine.files import Snapshot
 
     snapshot, entry = Snapshot(), ModuleEntry(module=module)
     source = find_source(entry, folder) or next(find_in_search_paths(entry, folder), None)

@@ -106,7 +106,7 @@ def _show(material: Material, store: TrustStore) -> int:
 
 
 def _trust_digest(material: Material, store: TrustStore, digest: str) -> int:
-    from amplifier_hooks.machine.user import get_user_name
+    from amplifier_hooks.machine.locations import get_user_name
 
     if digest != material.digest:
         raise click.ClickException(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from amplifier_hooks.coding_agents.client import client
 from amplifier_hooks.coding_agents.client.launch import NAME
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 SOCKET = "guest.sock"
 LOG = "resident.log"

@@ -26,7 +26,7 @@ from amplifier_hooks.http_guard import (
     list_own_hosts,
     read_head,
 )
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 if TYPE_CHECKING:
     from amplifier_hooks.http_guard.server import Listener

@@ -18,7 +18,7 @@ from amplifier_hooks.coding_agents.installing.settings_file import (
     remove_folders,
     write_settings,
 )
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 
 _PRIVATE = 0o600
 Kind = Literal["installed", "updated", "unchanged", "removed", "absent"]

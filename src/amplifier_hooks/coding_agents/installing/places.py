@@ -10,7 +10,7 @@ from typing import Literal
 
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.guards.mcp.client_files import MCP_NAMES, list_mcp_files
-from amplifier_hooks.machine.user import find_config_home
+from amplifier_hooks.machine.locations import find_config_home
 
 Scope = Literal["user", "project", "system"]
 ETC = Path("/etc")

@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.snapshot import compute_digest
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.files import compute_digest, replace_file
+from amplifier_hooks.machine.locations import find_data_home
 
 _PRIVATE = 0o600
 

@@ -24,7 +24,7 @@ from amplifier_hooks.coding_agents.installing.installation import Target, list_o
 from amplifier_hooks.coding_agents.installing.places import Scope
 from amplifier_hooks.coding_agents.installing.record import Record, Records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 _START_LOCK = "start.lock"
 

@@ -17,8 +17,7 @@ from amplifier_hooks.coding_agents.installing.agents import LABEL
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from amplifier_hooks.coding_agents.installing.record import Records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
-from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.snapshot import SnapshotError, read_regular
+from amplifier_hooks.machine.files import SnapshotError, read_regular, replace_file
 
 _NAMES = frozenset({"PATH", "LANG", "TZ"})
 _BEGINNINGS = ("LC_", "SSL_CERT_")

@@ -12,7 +12,7 @@ from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.self_test.host import Host
 from amplifier_hooks.coding_agents.self_test.ticket import Ticket
 from amplifier_hooks.coding_agents.sessions.opening import name_session
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 
 def leave(host: Host, ticket: Ticket, folder: Path) -> None:

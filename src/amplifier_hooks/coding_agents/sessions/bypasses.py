@@ -14,7 +14,7 @@ from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.modes import can_be_unguarded, find_unguarded
 from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.guards.bash import Command, list_all_commands
-from amplifier_hooks.modules.guarding import read_command
+from amplifier_hooks.modules.registration import read_command
 
 NAME = "guest-modes"
 _FIRST = -900

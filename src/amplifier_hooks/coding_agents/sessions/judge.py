@@ -32,7 +32,7 @@ from amplifier_hooks.coding_agents.sessions.open_sessions import (
 )
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 from amplifier_hooks.external.verdicts import Verdict
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 
 _LONGEST_GAP = 10.0
 """Seconds between the answer to one line and the question by the next."""

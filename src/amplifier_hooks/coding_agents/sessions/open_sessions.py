@@ -18,7 +18,7 @@ from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionIn
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.sessions.opening import name_session, open_agent_session
 from amplifier_hooks.coding_agents.sessions.session import AgentSession
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 KEPT_DAYS = 30
 

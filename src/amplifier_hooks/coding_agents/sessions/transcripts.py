@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.machine.snapshot import SnapshotError, read_regular
+from amplifier_hooks.machine.files import SnapshotError, read_regular
 
 _LONGEST_TAIL = 4_000_000
 _NOT_TOLD = frozenset({"write_stdin", "complete_task"})

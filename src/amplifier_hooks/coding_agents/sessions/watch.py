@@ -36,7 +36,7 @@ from amplifier_hooks.coding_agents.installing.switches import (
     list_switch_files,
 )
 from amplifier_hooks.coding_agents.installing.system import open_system_records
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 
 
 @dataclass(frozen=True, slots=True)

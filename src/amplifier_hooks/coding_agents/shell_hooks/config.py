@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 
 NAME = "hooks-shell"
 DialectName = Literal["auto", "claude", "codex", "gemini", "cursor", "copilot"]

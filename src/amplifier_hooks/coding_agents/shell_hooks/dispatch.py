@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import Runner
 from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
 from amplifier_hooks.external.verdicts import Verdict
-from amplifier_hooks.modules.subscription import is_own_event
+from amplifier_hooks.modules.registration import is_own_event
 
 Follower = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 _MOST_PENDING = 256

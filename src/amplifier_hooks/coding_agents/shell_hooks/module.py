@@ -21,10 +21,10 @@ from amplifier_hooks.coding_agents.shell_hooks.settings import (
     read_settings_file,
 )
 from amplifier_hooks.guards.policy.paths import match_glob
-from amplifier_hooks.machine.snapshot import Snapshot, normalize
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.files import Snapshot, normalize
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.subscription import combine_removals, get_working_dir
+from amplifier_hooks.modules.registration import combine_removals, get_working_dir
 
 logger = logging.getLogger(__name__)
 

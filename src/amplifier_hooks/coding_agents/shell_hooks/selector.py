@@ -12,7 +12,7 @@ from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.matcher import passes_rule
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
-from amplifier_hooks.modules.subscription import get_working_dir
+from amplifier_hooks.modules.registration import get_working_dir
 
 Job = tuple[Handler, Call]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree

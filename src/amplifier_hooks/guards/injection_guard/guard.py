@@ -26,10 +26,8 @@ from amplifier_hooks.guards.injection_guard.scanner import (
 )
 from amplifier_hooks.guards.mcp.protocol import ELICIT, LIST, SAMPLE, name_method, name_tool
 from amplifier_hooks.guards.policy.patterns import PatternError
-from amplifier_hooks.modules.guarding import GuardConfig, Reply, register_guards
-from amplifier_hooks.modules.option_checks import check_known, check_pattern_names
-from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.tool_table import fits_glob
+from amplifier_hooks.modules.options import check_known, check_pattern_names, parse_config
+from amplifier_hooks.modules.registration import GuardConfig, Reply, fits_glob, register_guards
 
 _SHOWN = 160
 

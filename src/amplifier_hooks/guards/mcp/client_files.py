@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from amplifier_hooks.machine.user import find_config_home
+from amplifier_hooks.machine.locations import find_config_home
 
 _PLUGIN_SERVERS = "mcpServers"
 _PLUGIN_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")

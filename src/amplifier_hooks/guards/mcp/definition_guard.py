@@ -18,7 +18,7 @@ from amplifier_hooks.guards.mcp.definitions import (
     digest_definition,
 )
 from amplifier_hooks.guards.mcp.protocol import fold_name, name_tool
-from amplifier_hooks.modules.subscription import is_own_event
+from amplifier_hooks.modules.registration import is_own_event
 
 NewTools = Literal["allow", "ask"]
 """What is done with a tool that was never seen: it is allowed as it is, or a person is asked."""

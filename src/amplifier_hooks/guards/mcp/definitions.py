@@ -21,7 +21,7 @@ from typing import Any
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import digest
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 
 Definition = dict[str, Any]
 """A tool as its server describes it."""

@@ -14,7 +14,7 @@ from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils.nested import iterate_texts
 from amplifier_hooks.guards.policy.tool_calls import is_mcp_tool, is_reading
-from amplifier_hooks.machine.user import find_config_home, find_data_home
+from amplifier_hooks.machine.locations import find_config_home, find_data_home
 
 NAME = "mcp-walls"
 _FIRST = -940

@@ -15,7 +15,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_hooks.guards.otel.pipeline import Target, acquire, release
 from amplifier_hooks.guards.otel.telemetry import NAME, Config, Telemetry
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import subscribe
+from amplifier_hooks.modules.registration import subscribe
 
 _FLUSH_SECONDS = 5.0
 _FIRST = -1000

@@ -14,7 +14,7 @@ from amplifier_hooks.guards.otel.genai_names import (
     TOKEN_BUCKETS,
     Metric,
 )
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 _SCOPE = "amplifier_hooks.guards.otel"
 _lock = threading.Lock()

@@ -16,9 +16,8 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.guards.otel.genai_names import PREFIX, Attribute, Operation, normalize_provider
 from amplifier_hooks.guards.otel.pipeline import Pipeline
 from amplifier_hooks.machine.http import check_url
-from amplifier_hooks.machine.json_text import encode_json
-from amplifier_hooks.machine.text import to_one_line
-from amplifier_hooks.modules.subscription import get_session_id
+from amplifier_hooks.machine.text import encode_json, to_one_line
+from amplifier_hooks.modules.registration import get_session_id
 
 NAME = "hooks-otel"
 

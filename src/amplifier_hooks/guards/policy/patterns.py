@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 MAX_MEMORY = 16 << 20
 _LONE_SURROGATES = {code: 0x10F800 + (code - 0xD800) for code in range(0xD800, 0xE000)}

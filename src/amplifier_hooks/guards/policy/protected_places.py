@@ -22,7 +22,7 @@ from typing import Literal
 from amplifier_core.interfaces import Host
 from amplifier_hooks.guards.policy import protected_place_table as table
 from amplifier_hooks.guards.policy.git_places import follow_settings, list_git_places
-from amplifier_hooks.machine.user import find_config_home, find_data_home
+from amplifier_hooks.machine.locations import find_config_home, find_data_home
 
 # Windows has a second, short name for each; git guards against this one too.
 _SHORT_GIT = re.compile(r"\.?git~\d+")

@@ -19,8 +19,7 @@ from amplifier_hooks.guards.policy.patterns import PatternError
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, TOOLS
 from amplifier_hooks.guards.rules.matching import ConditionError, EventView, Matcher, Unclear
 from amplifier_hooks.guards.rules.rule import ANSWER_FIELDS, OnError, Rule, as_list
-from amplifier_hooks.modules.guarding import Reply
-from amplifier_hooks.modules.tool_table import fits_glob
+from amplifier_hooks.modules.registration import Reply, fits_glob
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_\-]+)*)\}")
 _LONGEST = 1_000

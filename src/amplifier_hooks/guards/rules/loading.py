@@ -27,10 +27,9 @@ from amplifier_hooks.guards.rules.engine import (
     make_view_factory,
 )
 from amplifier_hooks.guards.rules.rule import OnError, Rule
-from amplifier_hooks.machine.snapshot import Snapshot, read_regular
-from amplifier_hooks.modules.guarding import get_base_dir, register_guards
+from amplifier_hooks.machine.files import Snapshot, read_regular
 from amplifier_hooks.modules.options import parse_config
-from amplifier_hooks.modules.subscription import combine_removals
+from amplifier_hooks.modules.registration import combine_removals, get_base_dir, register_guards
 
 NAME = "hooks-rules"
 Read = Callable[[Path], bytes]

@@ -30,7 +30,7 @@ from amplifier_hooks.guards.policy.tool_calls import (
 )
 from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
 from amplifier_hooks.machine.text import to_text
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 _LARGEST = 2**63 - 1
 _DEEPEST = 64

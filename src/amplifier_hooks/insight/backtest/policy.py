@@ -15,7 +15,7 @@ from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle, bundle_from_plan, load_bundle
 from amplifier_hooks.agent.session.origin import digest_hooks
 from amplifier_hooks.agent.trust.material import Material, collect_material, find_source
-from amplifier_hooks.machine.snapshot import read_regular
+from amplifier_hooks.machine.files import read_regular
 from amplifier_hooks.trails.acting import ACTING
 
 RULES = "hooks-rules"

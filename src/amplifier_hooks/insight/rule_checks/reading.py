@@ -28,7 +28,7 @@ from amplifier_hooks.insight.rule_checks.written_rule import (
     HookRules,
     Rules,
 )
-from amplifier_hooks.machine.snapshot import read_regular
+from amplifier_hooks.machine.files import read_regular
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.yaml_files.node import to_plain
 from amplifier_hooks.yaml_files.reader import read_file as read_bundle_file

@@ -23,7 +23,7 @@ from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.mcp.path_guard import register_path_guard
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 
 _RELOAD_EVERY = 2.0
 _BY_TURN = frozenset({"hooks-progress-monitor", "hooks-todo-display"})

@@ -21,7 +21,7 @@ from amplifier_hooks.agent.bundles import Bundle, load_bundle
 from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks, mount_hooks
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 from amplifier_hooks.mcp.server.tool import Refused
 
 

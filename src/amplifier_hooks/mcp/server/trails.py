@@ -29,7 +29,7 @@ from amplifier_hooks.agent.session.inspection.trails import (
 from amplifier_hooks.agent.session.origin import Origin
 from amplifier_hooks.agent.session.self_test import is_self_test
 from amplifier_hooks.mcp.server.tool import Arguments, Refused
-from amplifier_hooks.text.moments import NoMoment, parse_moment
+from amplifier_hooks.text.times import InvalidTime, parse_time
 from amplifier_hooks.trails.bodies import read_body
 from amplifier_hooks.trails.filters import Filter
 
@@ -193,8 +193,8 @@ class FilterArguments(Arguments):
 
 def _parse_time(name: str, text: str | None) -> str | None:
     try:
-        return None if text is None else parse_moment(text, zone=UTC)
-    except NoMoment as error:
+        return None if text is None else parse_time(text, zone=UTC)
+    except InvalidTime as error:
         raise Refused(f"{name}: {error}") from error
 
 

@@ -25,7 +25,7 @@ from amplifier_hooks.approvals.errors import Conflict, NotFound, TooMany
 from amplifier_hooks.approvals.models import ApprovalFilter, SessionEntry
 from amplifier_hooks.approvals.stores.sqlite import SqliteEngine
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.server.hosting.hosted_session import PROMPTED_BY, HostedSession
 from amplifier_hooks.server.hosting.session_lock import SessionLock
 

@@ -21,7 +21,7 @@ from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.approvals.errors import Conflict
-from amplifier_hooks.modules.open_calls import GO_ON
+from amplifier_hooks.modules.conversation import GO_ON
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from amplifier_hooks.approvals.models import (
 )
 from amplifier_hooks.insight.reports import Format, report_session
 from amplifier_hooks.insight.reports.gathering.reading import measure_trail
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.server.answers import (
     DescribedSession,
     RecordPage,

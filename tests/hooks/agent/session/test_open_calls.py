@@ -27,7 +27,7 @@ from amplifier_hooks.agent.session.open_calls import (
     unknown_outcomes,
 )
 from amplifier_hooks.agent.session.trail import locate_trail
-from amplifier_hooks.modules.open_calls import GO_ON, OPEN_CALLS
+from amplifier_hooks.modules.conversation import GO_ON, OPEN_CALLS
 from tests.support.processes import is_written
 from tests.support.project import Project, script
 from tests.support.sessions import SessionHarness, calls

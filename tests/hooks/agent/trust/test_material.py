@@ -24,8 +24,8 @@ from amplifier_hooks.agent.trust.material import (
     list_commands,
     read_files,
 )
-from amplifier_hooks.machine import snapshot
-from amplifier_hooks.machine.snapshot import Snapshot
+from amplifier_hooks.machine import files
+from amplifier_hooks.machine.files import Snapshot
 from tests.support.modules import imports_undone, write_distribution, write_package
 from tests.support.project import Project, script
 from tests.support.sessions import calls
@@ -258,7 +258,7 @@ def test_a_folder_that_is_too_large_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its name and the limits."""
-    monkeypatch.setattr(snapshot, "MAX_FILES", 5)
+    monkeypatch.setattr(files, "MAX_FILES", 5)
     for number in range(9):
         project.write(f"pack/{number}.py", "")
     with pytest.raises(ModuleLoadError, match=r"yaml:2: .*'pack' .*pack has more than 5 files"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from tests.hooks.cli.program import Outcome, invoke
 from tests.hooks.insight.reports.stories import write_trail
 

@@ -13,7 +13,7 @@ import pytest
 from amplifier_hooks import SessionStore
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.run import read_prompt
-from amplifier_hooks.modules.open_calls import GO_ON
+from amplifier_hooks.modules.conversation import GO_ON
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke, run_amplifier, run_at_terminal
 from tests.support.sessions import calls

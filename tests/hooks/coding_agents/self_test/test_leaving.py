@@ -8,7 +8,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.self_test import HOOK, is_self_test
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.self_test.hook import REASON
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from tests.hooks.coding_agents.self_test.guarded import play
 
 

@@ -11,7 +11,7 @@ from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.approvals.errors import Conflict, NotFound, TooMany
 from amplifier_hooks.approvals.models import Approval, ApprovalFilter
 from amplifier_hooks.approvals.stores.store import Store, open_store
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
 from tests.hooks.server.hosting_project import WRITE, save_bundle, trust
 from tests.support.sessions import calls

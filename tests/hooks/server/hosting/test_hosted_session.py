@@ -13,7 +13,7 @@ from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.approvals.errors import Conflict
 from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.store import Store
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
 from amplifier_hooks.server.hosting.hosted_session import UNDER_WAY
 from tests.hooks.server.hosting_project import WRITE, save_bundle, trust

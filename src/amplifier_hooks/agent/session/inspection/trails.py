@@ -12,7 +12,7 @@ from amplifier_hooks.agent.session.origin import Origin, read_origin
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.agent.trust.material import collect_material
 from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.text.short_ids import shorten_ids
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.agent.tools.mcp.config import Config, ServerConfig
 from amplifier_hooks.guards.mcp.protocol import identify_address
+from amplifier_hooks.machine.files import Snapshot, digest_files, normalize
 from amplifier_hooks.machine.programs import list_binding_words
-from amplifier_hooks.machine.snapshot import Snapshot, digest_files, normalize
 
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 """What nearly every program needs, and no secret stands in."""

@@ -42,9 +42,9 @@ from amplifier_hooks.agent.tools.roots import get_working_dir
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.path_guard import register_path_guard
 from amplifier_hooks.guards.policy.protected_places import get_places
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 from amplifier_hooks.modules.options import parse_known
-from amplifier_hooks.modules.subscription import is_own_event
+from amplifier_hooks.modules.registration import is_own_event
 
 CAPABILITY = "mcp.servers"
 """The servers of a session, for `on_session_ready`."""

@@ -22,8 +22,8 @@ from amplifier_hooks.cli.person import confirm
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import Line, escape_line, escape_lines
 from amplifier_hooks.cli.text.output import print_line
-from amplifier_hooks.machine.snapshot import read_regular
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.files import read_regular
+from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.text.short_ids import shorten_id
 
 if TYPE_CHECKING:
@@ -356,7 +356,7 @@ class StoreDesk:
     async def decide(self, approval_id: str, choice: Choice) -> Approval:
         """Decide; Conflict if somebody was first."""
         from amplifier_hooks.approvals.models import Decider
-        from amplifier_hooks.machine.user import get_user_name
+        from amplifier_hooks.machine.locations import get_user_name
 
         person = Decider(get_user_name(), "cli")
         return await self._store.approvals.decide(approval_id, choice, person)
@@ -367,7 +367,7 @@ class StoreDesk:
 
     async def revoke_rule(self, rule_id: str) -> StandingRule:
         """Take a rule back."""
-        from amplifier_hooks.machine.user import get_user_name
+        from amplifier_hooks.machine.locations import get_user_name
 
         return await self._store.rules.revoke(rule_id, get_user_name())
 

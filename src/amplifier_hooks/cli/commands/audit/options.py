@@ -90,11 +90,11 @@ def parse_time(
     _context: click.Context, _parameter: click.Parameter, given: str | None
 ) -> str | None:
     """A time as the records have it, from one on the clock of whoever writes it."""
-    from amplifier_hooks.text.moments import NoMoment, parse_moment
+    from amplifier_hooks.text.times import InvalidTime, parse_time
 
     try:
-        return None if given is None else parse_moment(given)
-    except NoMoment as error:
+        return None if given is None else parse_time(given)
+    except InvalidTime as error:
         raise click.BadParameter(str(error)) from error
 
 

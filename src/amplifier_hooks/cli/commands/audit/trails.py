@@ -123,7 +123,7 @@ def _is_meant(origin: Origin | None, wanted: Origin, *, is_home: bool) -> bool:
 
 
 def _is_of_a_project(origin: Origin) -> bool:
-    from amplifier_hooks.machine.user import find_config_home
+    from amplifier_hooks.machine.locations import find_config_home
 
     personal = find_config_home() / "amplifier"
     return bool(origin.file) and not Path(origin.file).is_relative_to(personal)

@@ -135,7 +135,7 @@ def _open_history(scrub: Scrub) -> FileHistory:
 
 
 def _find_history() -> Path:
-    from amplifier_hooks.machine.user import find_data_home
+    from amplifier_hooks.machine.locations import find_data_home
 
     path = find_data_home() / "amplifier" / "history"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

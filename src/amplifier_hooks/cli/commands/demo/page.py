@@ -11,7 +11,7 @@ from pathlib import Path
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.cli.text.output import print_line
-from amplifier_hooks.machine.user import get_user_name
+from amplifier_hooks.machine.locations import get_user_name
 from amplifier_hooks.server.server import serve_beside
 from amplifier_hooks.server.settings import ServerSettings, name_address
 

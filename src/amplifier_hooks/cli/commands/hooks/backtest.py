@@ -151,7 +151,7 @@ def _require_trust(source: PolicySource) -> None:
 
 def _find_state(named: Path | None, job: Job) -> StateFile:
     from amplifier_hooks.insight.backtest.process.state import StateFile, holds_something_else
-    from amplifier_hooks.machine.user import find_data_home
+    from amplifier_hooks.machine.locations import find_data_home
 
     if named is not None and holds_something_else(named):
         raise click.UsageError(

@@ -18,7 +18,7 @@ from amplifier_hooks.insight.cases.case_run import CaseRun, run_case
 from amplifier_hooks.insight.cases.comparison import Difference
 from amplifier_hooks.insight.cases.outcome import Outcome
 from amplifier_hooks.insight.cases.subject import Subject
-from amplifier_hooks.machine.json_text import to_plain
+from amplifier_hooks.machine.text import to_plain
 
 _STAMPED = frozenset({"timestamp", "session_id"})
 

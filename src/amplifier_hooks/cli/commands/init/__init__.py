@@ -195,8 +195,8 @@ def _trust(folder: Path, written: dict[Path, str]) -> None:
     from amplifier_hooks.agent.bundles import BundleError, load_bundle
     from amplifier_hooks.agent.trust.material import collect_material
     from amplifier_hooks.agent.trust.store import TrustStore
-    from amplifier_hooks.machine.snapshot import normalize
-    from amplifier_hooks.machine.user import get_user_name
+    from amplifier_hooks.machine.files import normalize
+    from amplifier_hooks.machine.locations import get_user_name
 
     try:
         material = collect_material(load_bundle(project_dir=folder), folder)

@@ -82,7 +82,7 @@ def allow_tool(server: str, tool: str, digest: str | None) -> int:
     from amplifier_hooks.cli.person import confirm, refuse_agents
     from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.guards.mcp.definitions import KnownTools, digest_definition
-    from amplifier_hooks.machine.user import get_user_name
+    from amplifier_hooks.machine.locations import get_user_name
 
     refuse_agents()
     known = _find(server)

@@ -173,7 +173,7 @@ def serve(
 
 async def _announce(store: Store, settings: ServerSettings) -> None:
     """Say where the server is, and how the person who started it gets in."""
-    from amplifier_hooks.machine.user import get_user_name
+    from amplifier_hooks.machine.locations import get_user_name
     from amplifier_hooks.server.settings import name_address
 
     address = name_address(settings)

@@ -36,7 +36,7 @@ def login_code(
     name: str | None, scopes: tuple[str, ...], minutes: float, store: str | None
 ) -> None:
     """Print a code that logs one browser in to `amplifier serve`, once."""
-    from amplifier_hooks.machine.user import get_user_name
+    from amplifier_hooks.machine.locations import get_user_name
 
     person = name or get_user_name()
     code = use_store(store, lambda open: open.access.add_code(person, scopes, seconds=minutes * 60))

@@ -22,7 +22,7 @@ from amplifier_hooks.coding_agents.installing.settings_file import (
     read_settings,
     write_settings,
 )
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 
 TRUST = "trust"
 """In the place of the scope, in the record of Codex's own file."""

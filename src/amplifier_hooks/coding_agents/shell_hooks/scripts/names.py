@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.shell_hooks.scripts.places import is_own, is_script, resolve
-from amplifier_hooks.machine.snapshot import normalize, read_regular
+from amplifier_hooks.machine.files import normalize, read_regular
 
 _PIECE = re.compile(r"""(>{1,2}&?\s*)?([^\s;&|<>()"'`=,{}]+)""")
 _EXPANSIONS = re.compile(r"^[^/]*\$[^/]*(?=/)|^\)*(?=/)")

@@ -24,7 +24,7 @@ from amplifier_hooks.coding_agents.shell_hooks.scripts.positions import (
     find_script_words,
     find_scripts,
 )
-from amplifier_hooks.machine.snapshot import Snapshot, normalize
+from amplifier_hooks.machine.files import Snapshot, normalize
 
 _FROM_ELSEWHERE = {"PYTHONSAFEPATH": "1"}
 

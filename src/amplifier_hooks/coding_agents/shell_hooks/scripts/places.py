@@ -7,8 +7,8 @@ import re
 import stat
 from pathlib import Path
 
-from amplifier_hooks.machine.environment import is_installed
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
+from amplifier_hooks.machine.locations import is_installed
 
 _SCRIPT = re.compile(
     r"\.(?:sh|bash|zsh|ksh|fish|py|[cm]?js|[cm]?ts|tsx|rb|pl|php|lua|awk|sed|jq|ps1)$"

@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.installing.settings_file import (
     write_settings,
 )
 from amplifier_hooks.guards.mcp.client_files import McpPlace, McpScope, list_mcp_places
-from amplifier_hooks.machine.snapshot import compute_digest
+from amplifier_hooks.machine.files import compute_digest
 from amplifier_hooks.mcp.gateway.clients.entry import Wish
 from amplifier_hooks.mcp.gateway.clients.servers_file import ServersFile
 

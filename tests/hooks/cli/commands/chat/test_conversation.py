@@ -12,7 +12,7 @@ from amplifier_hooks import SessionStore
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import AgentOptions
 from amplifier_hooks.cli.commands.chat.conversation import Conversation, _open_history, read_prompts
-from amplifier_hooks.machine.user import find_data_home
+from amplifier_hooks.machine.locations import find_data_home
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import run_at_terminal, wait_for_prompt
 

@@ -15,7 +15,7 @@ from amplifier_hooks.agent.trust.comparison import compare_outlines, select
 from amplifier_hooks.agent.trust.outline import outline_plan
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli.commands.init import HOOK, write_bundle
-from amplifier_hooks.machine.snapshot import normalize
+from amplifier_hooks.machine.files import normalize
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke, run_amplifier, run_at_terminal
 from tests.support.trust import look_at

@@ -15,7 +15,7 @@ from amplifier_hooks.mcp.gateway.http.incoming.app import GatewayApp
 from amplifier_hooks.mcp.gateway.http.incoming.guard import PATH, GatewayGuard, make_door
 from amplifier_hooks.mcp.gateway.http.incoming.hub import Hub, Serve
 from amplifier_hooks.mcp.gateway.http.incoming.settings import ListenSettings
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 _MOST_CONNECTIONS = 4096
 _GRACE_SECONDS = 5.0

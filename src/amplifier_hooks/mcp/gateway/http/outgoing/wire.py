@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from amplifier_hooks.guards.mcp.frames import LARGEST
 from amplifier_hooks.mcp.gateway.http.outgoing.address import Address
 from amplifier_hooks.mcp.gateway.http.outgoing.failures import WireError, describe_failure
-from amplifier_hooks.modules.extras import require
+from amplifier_hooks.modules.installation import require
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,11 +1,11 @@
-"""Where this program and the packages it uses are installed."""
+"""Where things are: the person's settings and data, and this program with what it uses."""
 
 from __future__ import annotations
 
 import os
 import site
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -37,3 +37,32 @@ def _iterate_places() -> Iterator[tuple[str, str]]:
     named += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     named += [str(Path(__file__).parents[2] / name) for name in PACKAGES]
     yield from ((one, os.path.realpath(one)) for one in named)
+
+
+def get_user_name() -> str:
+    """The owner of this process: at a terminal, that is who answers."""
+    import pwd  # not on every system, and not needed for the folders
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
+
+
+def find_config_home(env: Mapping[str, str] | None = None) -> Path:
+    """The folder for settings."""
+    return _find("XDG_CONFIG_HOME", ".config", env)
+
+
+def find_data_home(env: Mapping[str, str] | None = None) -> Path:
+    """The folder for data."""
+    return _find("XDG_DATA_HOME", ".local/share", env)
+
+
+def _find(variable: str, below_home: str, env: Mapping[str, str] | None) -> Path:
+    env = os.environ if env is None else env
+    configured = Path(env.get(variable, ""))
+    # A relative path must be ignored; an empty one is the same as none.
+    if configured.is_absolute():
+        return configured
+    return Path(env.get("HOME") or Path.home()) / below_home

@@ -11,7 +11,7 @@ from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
-from amplifier_hooks.modules.resolution import choose_name
+from amplifier_hooks.modules.recommendations import choose_name
 
 TOOLS = ["calculator", "search", "weather"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.text.moments import NoMoment, parse_moment
+from amplifier_hooks.text.times import InvalidTime, parse_time
 
 EAST = timezone(timedelta(hours=2))
 NOW = datetime(2026, 11, 15, 0, 30, tzinfo=EAST)
@@ -37,7 +37,7 @@ NOW = datetime(2026, 11, 15, 0, 30, tzinfo=EAST)
 )
 def test_every_form_that_the_message_names_is_read(given: str, meant: str) -> None:
     """Relative to now, on the clock of whoever asks."""
-    assert parse_moment(given, zone=EAST, now=NOW) == meant
+    assert parse_time(given, zone=EAST, now=NOW) == meant
 
 
 @given(st.text(max_size=12) | st.from_regex(r"\d{1,12} ?[a-z]{1,3}", fullmatch=True))
@@ -45,8 +45,8 @@ def test_anything_else_is_refused_with_what_would_do(text: str) -> None:
     """Whatever it is, never with another error."""
     said = ""
     try:
-        parse_moment(text, zone=UTC)
-    except NoMoment as error:
+        parse_time(text, zone=UTC)
+    except InvalidTime as error:
         said = str(error)
     assert not said or ("yesterday" in said and "2026-11-15" in said)
 
@@ -54,5 +54,5 @@ def test_anything_else_is_refused_with_what_would_do(text: str) -> None:
 @pytest.mark.parametrize("text", ["26-11-15", "2026-13-45T99:99:99+99:99", "٢٠٢٦", "2026-", ""])
 def test_what_is_nearly_a_time_is_none(text: str) -> None:
     """Half a date would be compared as text, and find nothing."""
-    with pytest.raises(NoMoment):
-        parse_moment(text, zone=UTC)
+    with pytest.raises(InvalidTime):
+        parse_time(text, zone=UTC)

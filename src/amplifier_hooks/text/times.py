@@ -14,11 +14,11 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGO = re.compile(rf"(\d{{1,9}})\s*({'|'.join(sorted(_UNITS, key=len, reverse=True))})", re.ASCII)
 
 
-class NoMoment(ValueError):
+class InvalidTime(ValueError):
     """This is not a time; the message says how one is written."""
 
 
-def parse_moment(text: str, *, zone: tzinfo | None = None, now: datetime | None = None) -> str:
+def parse_time(text: str, *, zone: tzinfo | None = None, now: datetime | None = None) -> str:
     """A time as records have it, or the beginning of one: 2026 is the whole year.
 
     One without a zone is on the clock of this machine, or in `zone`.
@@ -28,7 +28,7 @@ def parse_moment(text: str, *, zone: tzinfo | None = None, now: datetime | None 
     try:
         return _to_record_time(_read(given, moment.astimezone(zone), zone))
     except (ValueError, OverflowError) as error:
-        raise NoMoment(f"{text!r} is not a time; write {FORMS}") from error
+        raise InvalidTime(f"{text!r} is not a time; write {FORMS}") from error
 
 
 def _read(given: str, now: datetime, zone: tzinfo | None) -> str:

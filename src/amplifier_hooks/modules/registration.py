@@ -1,18 +1,65 @@
-"""What all guards share: registrations that fail closed, and the question to a person."""
+"""Registering hooks, and what guards share: failing closed, questions, globs of tools."""
 
 from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from amplifier_core.events import spellings
 from amplifier_core.interfaces import Host
 from amplifier_core.models import Decision, HookResult
-from amplifier_hooks.modules.subscription import Removal, combine_removals, get_working_dir
+from amplifier_core.utils import safe_repr
+
+Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
+Removal = Callable[[], None]
+
+
+def subscribe(
+    host: Host, owner: str, priority: int, handlers: Iterable[tuple[str, Handler]]
+) -> Removal:
+    """Register every handler under the module's name; the returned call removes them all."""
+    return combine_removals(
+        [
+            host.hooks.register(event, handler, priority=priority, name=owner)
+            for event, handler in handlers
+        ]
+    )
+
+
+def combine_removals(removals: Iterable[Removal]) -> Removal:
+    """Combine removals into one call, which makes them in reverse order; a second does nothing."""
+    pending = list(removals)
+
+    def remove() -> None:
+        while pending:
+            pending.pop()()
+
+    return remove
+
+
+def get_session_id(host: Host, data: dict[str, Any]) -> str:
+    """The id of an event's session: a sub-agent's events reach its parent's hooks too."""
+    session = data.get("session_id") or host.session_id or "unknown"
+    return session if isinstance(session, str) else safe_repr(session)
+
+
+def is_own_event(host: Host, data: dict[str, Any]) -> bool:
+    """Whether an event belongs to the session that mounted the hook, not to a sub-agent."""
+    own = host.session_id
+    return own is None or get_session_id(host, data) == str(own)
+
+
+def get_working_dir(host: Host) -> str:
+    """The working directory of the session; that of the process if it has none."""
+    return str(host.get_capability("session.working_dir") or ".")
+
 
 ALLOW_OR_DENY = ("Allow once", "Allow always", "Deny")
 LONGEST = 2_000
@@ -22,7 +69,7 @@ _DIGEST_DIGITS = 32
 Reply = HookResult | Awaitable[HookResult]
 """Guards answer at once what needs no waiting: a time limit on a coroutine costs a task."""
 
-Handler = Callable[[str, dict[str, Any]], Reply]
+GuardHandler = Callable[[str, dict[str, Any]], Reply]
 
 
 class GuardConfig(BaseModel):
@@ -66,7 +113,7 @@ class GuardConfig(BaseModel):
 def register_guards(
     host: Host,
     owner: str,
-    handlers: Iterable[tuple[str, Handler]],
+    handlers: Iterable[tuple[str, GuardHandler]],
     *,
     priority: int,
     timeout: float,
@@ -116,3 +163,33 @@ def list_lines(lines: Sequence[str], most: int = MOST_LISTED) -> str:
 def digest_text(text: str) -> str:
     """A digest that is long enough that nobody finds a second text with the same one."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+
+
+def matches_any(patterns: Iterable[str], event: str) -> bool:
+    """Whether a pattern matches the event under any of its spellings."""
+    return _matches_any(tuple(patterns), event)
+
+
+@lru_cache(maxsize=4096)
+def _matches_any(patterns: tuple[str, ...], event: str) -> bool:
+    names = spellings(event)
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+T = TypeVar("T")
+
+
+def fits_glob(tool: str, glob: str) -> bool:
+    """Whether a glob names the tool, whatever the letter case of either."""
+    return fnmatchcase(tool, glob) or fnmatchcase(tool.casefold(), glob.casefold())
+
+
+def look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
+    """What the first glob that fits says; if none does, letter case makes no difference.
+
+    A tool that somebody calls `bash` is not to pass a guard of `Bash`.
+    """
+    for glob, entry in table.items():
+        if fnmatchcase(tool, glob):
+            return entry
+    return next((entry for glob, entry in table.items() if fits_glob(tool, glob)), None)
