@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
-import re
 import subprocess
 import sys
-import textwrap
 import time
 from bisect import bisect_left, insort
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core import hooks
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, HookResult
@@ -24,7 +20,7 @@ EVENT = "tool:pre"
 SMALL = {"tool_name": "Write", "tool_input": {"file_path": "/tmp/a.py", "content": "x = 1\n"}}
 LARGE = {"tool_name": "Write", "tool_input": {"file_path": "/tmp/a.py", "content": "x" * 1_000_000}}
 NESTED = {"rows": [{"id": i, "tags": ["a", "b"]} for i in range(2_000)]}
-MANY = 10_000
+MANY = 1_000
 STARTS = 15
 
 
@@ -61,50 +57,15 @@ def emitting(hooks: HookRegistry, data: dict[str, Any]) -> Body:
 
 def emits() -> list[Row]:
     """Small and large payloads, isolation on."""
-    goals = {0: 7.0, 1: 11.0, 3: 7.0, 10: 4.0, 50: 2.5}
     return [
         compare(
             f"emit, {count} handlers, {what}",
             bare_loop(count, data),
             emitting(registry_of(count), data),
-            at_most=goal,
             rounds=300,
         )
         for what, data in (("small payload", SMALL), ("1 MB string", LARGE))
-        for count, goal in goals.items()
-    ]
-
-
-COUNTING = (r" or (not )?plan\.quiet [&>=]+ plan\.\w+", r"\n +plan\.quiet \+= 1(?=\n +return)")
-"""What emit does to count its hooks."""
-
-
-def registry_from_source(count: int, left_out: tuple[str, ...] = ()) -> HookRegistry:
-    """The same with an emit made anew of its source, so that both sides begin alike."""
-    source = textwrap.dedent(inspect.getsource(HookRegistry.emit))
-    for pattern in left_out:
-        source, found = re.subn(pattern, "", source)
-        if found != 1:
-            raise RuntimeError(f"emit has {found} times {pattern!r}: see COUNTING")
-    made: dict[str, Any] = {}
-    exec(source, vars(hooks), made)
-    registry: HookRegistry = type("Made", (HookRegistry,), made)()
-    for _ in range(count):
-        registry.register(EVENT, quiet)
-    return registry
-
-
-def counters() -> list[Row]:
-    """What always counting costs an emit, in emits that count nothing."""
-    return [
-        compare(
-            f"emit with counters, {count} handlers (in emits without)",
-            emitting(registry_from_source(count, COUNTING), SMALL),
-            emitting(registry_from_source(count), SMALL),
-            at_most=1.03,
-            rounds=600,
-        )
-        for count in (1, 3, 10)
+        for count in (0, 1, 3, 10, 50)
     ]
 
 
@@ -115,7 +76,6 @@ def nested() -> Row:
         "emit, 10 handlers, 10,000 entries (in copies)",
         calls_of(lambda: copy_plain(NESTED)),
         emitting(hooks, NESTED),
-        at_most=3,
         rounds=60,
     )
 
@@ -126,7 +86,6 @@ def continue_result() -> Row:
         'HookResult(action="continue")',
         loop_of(lambda: quiet(EVENT, SMALL)),
         calls_of(lambda: HookResult(action="continue")),
-        at_most=4,
     )
 
 
@@ -147,21 +106,19 @@ def concurrent() -> Row:
         "1,000 concurrent emits, 3 handlers",
         lambda times: thousand(times, bare),
         lambda times: thousand(times, lambda: emit(EVENT, SMALL)),
-        at_most=4,
         rounds=40,
     )
 
 
 def many() -> list[Row]:
-    """Ten thousand handlers of one event: in, out, and all of them."""
+    """A thousand handlers of one event: in, out, and all of them."""
     return [
-        _in_and_out("register at 10,000 handlers", 1.5, _inserted, _registered),
-        _in_and_out("unregister at 10,000 handlers", 2.5, _deleted, _unregistered),
+        _in_and_out(f"register at {MANY:,} handlers", _inserted, _registered),
+        _in_and_out(f"unregister at {MANY:,} handlers", _deleted, _unregistered),
         compare(
-            "emit, 10,000 handlers",
+            f"emit, {MANY:,} handlers",
             bare_loop(MANY, SMALL),
             emitting(registry_of(MANY), SMALL),
-            at_most=2.2,
             rounds=40,
         ),
     ]
@@ -171,14 +128,12 @@ BATCH = 50
 """So many in a row before the list is brought back to its size, outside the measured time."""
 
 
-def _in_and_out(
-    what: str, goal: float, baseline: Callable[[], float], subject: Callable[[], float]
-) -> Row:
+def _in_and_out(what: str, baseline: Callable[[], float], subject: Callable[[], float]) -> Row:
     best = [float("inf"), float("inf")]
     for _ in range(120):
         for side, once in enumerate((baseline, subject)):
             best[side] = min(best[side], once() / BATCH)
-    return Row(what, best[1] / best[0], goal, best[0] * 1e6, best[1] * 1e6)
+    return Row(what, best[1] / best[0], None, best[0] * 1e6, best[1] * 1e6)
 
 
 _records = [HookHandler(quiet) for _ in range(MANY)]
@@ -245,7 +200,7 @@ def _import_seconds(statement: str) -> float:
 
 
 def main() -> None:
-    rows = [*emits(), *counters(), nested(), continue_result(), concurrent()]
+    rows = [*emits(), nested(), continue_result(), concurrent()]
     rows += [*many(), importing()]
     report("The registry beside the bare loop", rows)
 

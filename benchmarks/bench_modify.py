@@ -12,9 +12,6 @@ from amplifier_core.models import HookResult
 from benchmarks.bench_kernel import EVENT, MANY, SMALL, bare_loop, emitting, quiet, registry_of
 from benchmarks.harness import Body, Row, compare, loop_of, report
 
-LIMIT_US = 4.0
-"""What registering any handler may cost, whatever was registered before."""
-
 
 async def change(event: str, data: dict[str, Any]) -> HookResult:
     """A hook that changes one field, and leaves another for a hook behind it to change again."""
@@ -86,7 +83,7 @@ async def decorated(*args: Any, **more: Any) -> HookResult:
 
 
 def registering() -> list[Row]:
-    """In microseconds, and not beside anything: the goal is one."""
+    """Beside a function of two arguments."""
     kinds: dict[str, Any] = {
         "defaults": three,
         "a partial": partial(named, "x"),
@@ -100,8 +97,7 @@ def registering() -> list[Row]:
         for what, handler in kinds.items():
             spent = _best_microseconds(hooks, handler)
             plain = _best_microseconds(hooks, quiet)
-            name = f"register {what} at {count:,}, in {LIMIT_US:g} µs"
-            rows.append(Row(name, spent / LIMIT_US, 1.0, plain, spent))
+            rows.append(Row(f"register {what} at {count:,}", spent / plain, None, plain, spent))
     return rows
 
 

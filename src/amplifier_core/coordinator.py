@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from amplifier_core import events, output
+from amplifier_core import events
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.handovers import Handovers
 from amplifier_core.approval.passage import Passage
@@ -36,6 +36,7 @@ from amplifier_core.mount_plan import (
     read_mode,
 )
 from amplifier_core.operation import KERNEL, Operations
+from amplifier_core.output import Uncaptured
 from amplifier_core.records import (
     AnswerIgnored,
     AnswerShadowed,
@@ -98,8 +99,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.mounting: Any = None
         """What is being mounted: the hooks that are registered meanwhile are its own."""
         self._trail = Trail(audit, self.session_id)
-        # Whether telling of one of these events may reach a hook, the trail or a person.
-        self.heard: Mapping[str, bool] = events.each_turn
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         self.handovers = Handovers(self._trail, self.notify, self.hooks.find_counts)
         """The questions that another program asks its own person."""
@@ -112,7 +111,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._injector = Injector(self.mount_points, budget, self._trail, self._report_drops)
         self._told: set[tuple[str, type | str, str]] = set()
         self.hooks.reporter = self.report_troubles
-        self.hooks.timed = self.hooks.timed or self._trail.records
         self._stop_listening = self.hooks.listen(self._record_registration)
 
     # Events
@@ -127,38 +125,20 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         name: Any = event
         return (await self.judge(name, data)).to_result()
 
-    # Not async themselves: a frame less in each event.
-
-    def judge(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, Outcome]:
+    async def judge(self, event: EventOf[DataT], data: DataT) -> Outcome:
         """The same, with everything that is known of the outcome."""
         name: Any = event
-        if self._injector.calls.parked:
-            return self._place_and_judge(name, data)
-        return self._operations.judge(name, data)
-
-    async def _place_and_judge(self, event: str, data: Any) -> Outcome:
         await self._injector.calls.place_parked()
-        return await self._operations.judge(event, data)
+        return await self._operations.judge(name, data)
 
-    def notify(self, event: EventOf[DataT], data: DataT) -> Coroutine[Any, Any, None]:
+    async def notify(self, event: EventOf[DataT], data: DataT) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         name: Any = event
-        telling: Coroutine[Any, Any, Any] = self._operations.notify(name, data)
-        return telling
+        await self._operations.notify(name, data)
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
-        return self._trail.records or bool(self._trail.news) or self.hooks.hears(event)
-
-    def pass_unheard(self, event: EventOf[DataT], data: DataT) -> bool:
-        """Record an event that no hook hears; False if it has to be judged, or told of, instead."""
-        name: Any = event
-        # What the person has yet to be told goes with the next event.
-        if self._trail.news or (self.hooks.heard.get(name, True) and self.hooks.hears(name)):
-            return False
-        if self._trail.records:
-            self._trail.record_unheard(name, data)
-        return True
+        return self._trail.records or bool(self._trail.news) or self.hooks.has_listeners(event)
 
     def watch_hooks(self, watch_with: Callable[[], Watch]) -> None:
         """Have somebody look on while hooks run: called for each dispatch."""
@@ -175,15 +155,13 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def show(self, message: str, level: Level, source: str) -> None:
         """Show a text to the person; a display that fails or hangs costs the message only."""
         text = self._trail.scrub(message)
-        printing = output.release()
-        try:
-            screen = self.display_system or LoggingDisplay()
-            await resolve(screen.show_message(text, level, source), PATIENCE)
-        except Exception as error:
-            logger.exception("The display failed; the message was: %s", text)
-            self._trail.write(ErrorNoted(what="display", error=describe_error(error)))
-        finally:
-            output.restore(printing)
+        with Uncaptured():
+            try:
+                screen = self.display_system or LoggingDisplay()
+                await resolve(screen.show_message(text, level, source), PATIENCE)
+            except Exception as error:
+                logger.exception("The display failed; the message was: %s", text)
+                self._trail.write(ErrorNoted(what="display", error=describe_error(error)))
 
     async def show_answers(
         self, event: str, answers: list[Answer], printed: Mapping[HookHandler, str]
@@ -212,7 +190,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """
         await self._report_failures(run)
         await self._report_shadowed(run)
-        for answer in run.ignored:
+        for answer in run.powerless_answers:
             action, said = answer.result.action, answer.result.reason
             why = self._keep_working(run.event, answer.result)
             if why is not None:
@@ -239,7 +217,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 await self.show(text, "error", f"hook:{handler.name}")
 
     async def _report_shadowed(self, run: Dispatch) -> None:
-        for answer in run.shadowed:
+        for answer in run.shadow_answers:
             action, reason = answer.result.action, answer.result.reason
             if would := describe_shadowed(run.event, answer.result):
                 body = AnswerShadowed(action=action, reason=reason, would=would)
@@ -333,11 +311,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """While tool calls are under way, injections wait until their results are in place."""
         return self._injector.calls
 
-    def may_send(self, messages: list[dict[str, Any]]) -> bool:
-        """Whether a request is sent as it is: nothing joins it, and nobody is told of it."""
-        self._injector.is_fetched = True
-        return not (self.heard[events.PROVIDER_REQUEST] or self._injector.ephemeral or not messages)
-
     async def open_request(self, data: payloads.ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 
@@ -349,7 +322,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             history = await self._injector.complete_history(history)
         messages = self._injector.use_ephemeral(history)
         asked: payloads.ProviderRequestData = {**data, "messages": messages}
-        if self.pass_unheard(events.PROVIDER_REQUEST, asked):  # nothing has to be copied
+        # A long conversation is copied only for somebody to look at.
+        if not self.hooks.has_listeners(events.PROVIDER_REQUEST):
+            await self._operations.record_only(events.PROVIDER_REQUEST, asked)
             return Outcome(True, cast("dict[str, Any]", asked))
         stored = len(await self._injector.read_history())
         asked["messages"] = [*messages]  # plain: a context's own kind would cost the slow copy
@@ -382,10 +357,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             lost = self._injector.drop_old()
             self._count_unused(lost)
             self._trail.news += [(one.why, "warning", f"hook:{one.injection.hook}") for one in lost]
-        if not self.hooks.looked_up:
-            self.hooks.look_up()
-        is_quiet = not (self._trail.records or self._trail.news)
-        self.heard = self.hooks.heard if is_quiet else events.each_turn
 
     # The face that modules see
 

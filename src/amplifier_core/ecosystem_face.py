@@ -18,7 +18,6 @@ from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
 from amplifier_core.models import ContextInjection, HookResult, Level, replace_fields
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import Operations
-from amplifier_core.plan import Plan
 from amplifier_core.registration import HookHandler
 
 ACTED_ON = ("inject_context", "ask_user")
@@ -126,9 +125,9 @@ def _build_run(
 ) -> Dispatch:
     """A dispatch for a result that somebody handed over in the name of a hook."""
     handler = strangers.setdefault(hook, HookHandler(_stay_silent, name=hook))
-    run = Dispatch(event, Plan(event, ()), dict(result.data or {}), None)
+    run = Dispatch(event, (), dict(result.data or {}))
     run.denied = result.action == "deny"
-    run.spoken.append(Answer(handler, result))
+    run.answers.append(Answer(handler, result))
     return run
 
 
@@ -146,7 +145,7 @@ async def _inject(
 ) -> list[Injection]:
     injecting = replace_fields(result, action="inject_context")
     run = await _take_over(carrier, event, hook, injecting)
-    return [] if run.shadowed else await carrier._place(wanted)
+    return [] if run.shadow_answers else await carrier._place(wanted)
 
 
 async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:
@@ -155,11 +154,11 @@ async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, li
     What is injected for one request only is handed back: who emits also builds the request.
     """
     effects = operations.effects
-    await effects.show_answers(run.event, run.spoken, {})
+    await effects.show_answers(run.event, run.answers, {})
     clearance = Clearance()
     if not is_notification(run.event):
         run, clearance = await operations.clear(run, fixed=True)
-    injected = await effects.inject_answers(run.event, run.spoken, keep_ephemeral=False)
+    injected = await effects.inject_answers(run.event, run.answers, keep_ephemeral=False)
     outcome = await operations.conclude(run, clearance)
     return outcome, [one for one in injected if one.ephemeral]
 

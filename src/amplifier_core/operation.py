@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Protocol
 
-from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
-from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch, run_through
+from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import AGENT_SPAWN, notifications
 from amplifier_core.events.data import normalize_data
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
-from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, allow
+from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome
+from amplifier_core.output import Routing, Uncaptured
 from amplifier_core.records import HookFinished, HookStarted
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
@@ -58,34 +58,44 @@ class Operations:
 
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
-        given = detach(data if type(data) is dict else normalize_data(data))
-        if event in notifications or not self.hooks.hears(event):
-            spoken = await self.notify(event, given)
-            told = allow({**self.hooks.default_fields, **given})
-            return told._replace(answers=tuple(spoken)) if spoken else told
+        given = detach(normalize_data(data))
+        if event in notifications:
+            answers = await self.notify(event, given)
+            told = {**self.hooks.default_fields, **given}
+            return Outcome(True, told, answers=tuple(answers))
+        if not self.hooks.has_listeners(event):
+            if self.trail.records or self.trail.news:
+                await self.record_only(event, given)
+            return Outcome(True, {**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
-        if not run.spoken:
-            return allow(run.data)
+        if not run.answers:
+            return Outcome(True, run.data)
         clearance = UNASKED
         if run.denied or run.asking:
             run, clearance = await self.clear(run)
         # What hooks say at a sub-agent's start is meant for the sub-agent: see `Outcome.answers`.
         if event != AGENT_SPAWN or not clearance.allowed:
-            await self.effects.inject_answers(event, run.spoken)
-        return (await self.conclude(run, clearance))._replace(answers=tuple(run.spoken))
+            await self.effects.inject_answers(event, run.answers)
+        outcome = await self.conclude(run, clearance)
+        return outcome._replace(answers=tuple(run.answers))
 
     async def notify(self, event: str, data: Mapping[str, Any]) -> list[Answer]:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
-        if not self.hooks.hears(event):
-            if self.trail.records:
-                self.trail.record_unheard(event, data)
-            if self.trail.news:
-                await self.effects.tell_news()
+        if not self.hooks.has_listeners(event):
+            if self.trail.records or self.trail.news:
+                await self.record_only(event, data)
             return []
         run = await self._dispatch(event, data)
-        if run.spoken:
-            await self.effects.inject_answers(event, run.spoken)
-        return run.spoken
+        if run.answers:
+            await self.effects.inject_answers(event, run.answers)
+        return run.answers
+
+    async def record_only(self, event: str, data: Mapping[str, Any]) -> None:
+        """Record an event that no hook listens to."""
+        if self.trail.records:
+            self.trail.record_without_dispatch(event, data)
+        if self.trail.news:
+            await self.effects.tell_news()
 
     async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, Clearance]:
         """Take a dispatch through its gates; after each wait it is judged again, as it is then.
@@ -112,7 +122,7 @@ class Operations:
             if clearance.edited_input is not None:
                 edits.append((clearance.hook, shown))
             await take_slot()
-            run = await self._dispatch(run.event, given, run)
+            run = await self._dispatch_again(run, given)
             if not run.denied and digest_operation(run.event, run.data) != shown:
                 answered.clear()  # the person has not seen this
                 if fixed or not run.asking:
@@ -121,7 +131,7 @@ class Operations:
 
     def _is_stale(self, run: Dispatch, clearance: Clearance) -> bool:
         """Whether time has passed since the hooks judged what a person has allowed."""
-        if not (clearance.digest and run.plan.entries):
+        if not (clearance.digest and run.handlers):
             return clearance.edited_input is not None
         return clearance.waited or self.hooks.handlers_for(run.event) != run.handlers
 
@@ -132,7 +142,7 @@ class Operations:
                 return Outcome(False, None, clearance.hook, clearance.reason, handed_over=True)
             await self.passage.withdraw(run)
             denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
-            return denied._replace(data=run.spoken[-1].result.data) if run.denied else denied
+            return denied._replace(data=run.answers[-1].result.data) if run.denied else denied
         return Outcome(
             True,
             run.data,
@@ -143,33 +153,42 @@ class Operations:
 
     # Running hooks
 
-    async def _dispatch(
-        self, event: str, data: Mapping[str, Any], before: Dispatch | None = None
-    ) -> Dispatch:
-        """Run the hooks of an event, or judge again what they were told of `before`."""
-        trail = self.trail
-        is_seen = self.watch_with is not None or (trail.records and trail.records_each_hook)
-        watch = _Witness(self.watch_with and self.watch_with(), trail, event) if is_seen else None
-        run = self.hooks._begin(event, data, before is None)
-        printed: dict[HookHandler, str] = {}
-        run.printed = printed
-        outside = output.running.get()
-        output.install()
-        try:
-            await run_through(run, watch, before)
-        finally:
-            output.remove()
-            output.running.set(outside)
-        if run.spoken or printed:
-            news = (run.spoken, printed) if before is None else _list_news(run, printed, before)
-            await self.effects.show_answers(event, *news)
-        if trail.records:
-            trail.record_dispatch(run, before is not None)
-        if run.troubles or run.shadowed or (run.spoken and run.ignored):
-            await self.effects.report_troubles(run)
-        if trail.news:
-            await self.effects.tell_news()
+    async def _dispatch(self, event: str, data: Mapping[str, Any]) -> Dispatch:
+        """Run the hooks of an event, and show and record what they did."""
+        with Routing():
+            run = await self.hooks.dispatch(event, data, self._make_watch(event), keep_output=True)
+        await self._show(run, run.answers, run.printed or {})
         return run
+
+    async def _dispatch_again(self, before: Dispatch, data: dict[str, Any]) -> Dispatch:
+        """Judge an operation once more, and show and record what is new."""
+        watch = self._make_watch(before.event)
+        with Routing():
+            run = await self.hooks.dispatch_again(before, data, watch, keep_output=True)
+        await self._show(run, *_find_unshown(run, before), again=True)
+        return run
+
+    def _make_watch(self, event: str) -> Watch | None:
+        other = None if self.watch_with is None else self.watch_with()
+        trail = self.trail if self.trail.records and self.trail.records_each_hook else None
+        return None if other is None and trail is None else _Witness(other, trail, event)
+
+    async def _show(
+        self,
+        run: Dispatch,
+        answers: list[Answer],
+        printed: Mapping[HookHandler, str],
+        *,
+        again: bool = False,
+    ) -> None:
+        if answers or printed:
+            await self.effects.show_answers(run.event, answers, printed)
+        if self.trail.records:
+            self.trail.record_dispatch(run, again)
+        if run.has_news:
+            await self.effects.report_troubles(run)
+        if self.trail.news:
+            await self.effects.tell_news()
 
 
 def _refuse(reason: str) -> Clearance:
@@ -185,34 +204,32 @@ def _take_edit(run: Dispatch, clearance: Clearance) -> tuple[dict[str, Any], str
     return edited, digest_operation(run.event, edited)
 
 
-def _list_news(
-    run: Dispatch, printed: Mapping[HookHandler, str], before: Dispatch
-) -> tuple[list[Answer], dict[HookHandler, str]]:
+def _find_unshown(run: Dispatch, before: Dispatch) -> tuple[list[Answer], dict[HookHandler, str]]:
     """What the person has not been shown yet of an operation that was judged again."""
-    shown = {(one.handler, one.result.user_message) for one in before.spoken}
-    answers = [one for one in run.spoken if (one.handler, one.result.user_message) not in shown]
-    heard = set(before.handlers)
-    return answers, {one: text for one, text in printed.items() if one not in heard}
+    shown = {(one.handler, one.result.user_message) for one in before.answers}
+    answers = [one for one in run.answers if (one.handler, one.result.user_message) not in shown]
+    known = set(before.handlers)
+    printed = run.printed or {}
+    return answers, {one: text for one, text in printed.items() if one not in known}
 
 
 class _Witness:
-    """Records when each hook begins and ends, and lets somebody else look on."""
+    """Records when each hook begins and ends, and lets somebody else look on.
 
-    __slots__ = ("_event", "_other", "_started", "_trail")
+    Whoever else looks on sees one hook at a time.
+    """
 
-    def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
+    def __init__(self, other: Watch | None, trail: Trail | None, event: str) -> None:
         self._other = other
-        self._trail = trail if trail.records and trail.records_each_hook else None
+        self._trail = trail
         self._event = event
         self._started: dict[int, float] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail is not None:
-            printing = output.release()  # what the trail prints is not the hook's
-            self._trail.write(HookStarted(), event=self._event, handler=handler)
-            output.restore(printing)
+            with Uncaptured():  # what the trail prints is not the hook's
+                self._trail.write(HookStarted(), event=self._event, handler=handler)
             self._started[handler.id] = perf_counter()
-        # Whoever else looks on sees one hook at a time.
         return None if self._other is None or handler.parallel else self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:

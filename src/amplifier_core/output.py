@@ -17,13 +17,26 @@ LIMIT = 100_000
 
 
 class Capture:
-    """The output of one hook."""
+    """The output of one hook, which begins to run now and is through at `end`.
 
-    __slots__ = ("_pieces", "_size")
+    Tasks that the hook started may print later; that goes straight through.
+    """
+
+    __slots__ = ("_outside", "_pieces", "_size", "is_closed")
 
     def __init__(self) -> None:
+        self.is_closed = False
         self._pieces: list[str] = []
         self._size = 0
+        self._outside = _current.get()
+        _current.set(self)
+
+    def end(self) -> str:
+        """The hook is through; returns what it printed, and how much of it did not fit."""
+        self.is_closed = True
+        _current.set(self._outside)
+        cut = f"… {self._size - LIMIT} more characters" if self._size > LIMIT else ""
+        return "".join(self._pieces) + cut
 
     def write(self, text: str) -> None:
         """Keep a piece, up to the limit."""
@@ -32,22 +45,21 @@ class Capture:
             self._pieces.append(text[:room])
         self._size += len(text)
 
-    def text(self) -> str:
-        """Everything that was printed, and how much of it did not fit."""
-        cut = f"… {self._size - LIMIT} more characters" if self._size > LIMIT else ""
-        return "".join(self._pieces) + cut
+
+_current: ContextVar[Capture | None] = ContextVar("amplifier_hook_output", default=None)
 
 
-# A list, because most hooks print nothing and an empty list costs nothing: it gets its capture at
-# the first print, and is closed with None when the hook is through. Tasks that the hook started
-# still hold it then, and what they print goes straight through.
-Holder = list[Capture | None]
+class Uncaptured:
+    """`with` it while a tool runs or a person is asked: inside a hook, that output is not its."""
 
-running: ContextVar[Holder | None] = ContextVar("amplifier_hook_output", default=None)
-_installing = threading.Lock()
-# Called by name, because `with` costs twice as much.
-_acquire, _release = _installing.acquire, _installing.release
-_users = 0  # how many dispatches need the wrapper now
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = _current.get()
+        _current.set(None)
+
+    def __exit__(self, *_: object) -> None:
+        _current.set(self._before)
 
 
 class _Router:
@@ -59,13 +71,10 @@ class _Router:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        holder = running.get()
-        if holder is None or (holder and holder[-1] is None):
+        capture = _current.get()
+        if capture is None or capture.is_closed:
             return self.stream.write(text)
-        if not holder:
-            holder.append(Capture())
-        capture = holder[0]
-        if capture is not None and text:
+        if text:
             capture.write(text)
         return len(text)
 
@@ -77,54 +86,36 @@ class _Router:
         return getattr(self.stream, name)
 
 
-# Wrappers are used again: making one costs as much as a hook.
-_kept = [_Router(sys.stdout), _Router(sys.stderr)]
+_lock = threading.Lock()
+_users = 0  # how many dispatches need the wrappers now
 
 
-def install() -> None:
-    """Wrap the standard streams, as far as there are any, until `remove` is called as often."""
-    global _users
-    _acquire()
-    try:
-        _users += 1
-        if type(out := sys.stdout) is not _Router and out is not None:
-            sys.stdout = _kept[0] if _kept[0].stream is out else _wrap(0, out)
-        if type(err := sys.stderr) is not _Router and err is not None:
-            sys.stderr = _kept[1] if _kept[1].stream is err else _wrap(1, err)
-    finally:
-        _release()
+class Routing:
+    """`with` it while hooks run: the standard streams are wrapped, as far as there are any."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        global _users
+        with _lock:
+            _users += 1
+            sys.stdout = _wrap(sys.stdout)
+            sys.stderr = _wrap(sys.stderr)
+
+    def __exit__(self, *_: object) -> None:
+        """Give the streams back, unless hooks of somebody else are still running."""
+        global _users
+        with _lock:
+            _users -= 1
+            if not _users:
+                sys.stdout = _unwrap(sys.stdout)
+                sys.stderr = _unwrap(sys.stderr)
 
 
-def _wrap(place: int, stream: TextIO) -> Any:
-    _kept[place] = _Router(stream)
-    return _kept[place]
+def _wrap(stream: Any) -> Any:
+    return stream if stream is None or isinstance(stream, _Router) else _Router(stream)
 
 
-def remove() -> None:
-    """Give the streams back, unless hooks of somebody else are still running."""
-    global _users
-    _acquire()
-    try:
-        _users -= 1
-        if not _users:
-            # Somebody may have replaced them since.
-            if type(out := sys.stdout) is _Router:
-                sys.stdout = out.stream
-            if type(err := sys.stderr) is _Router:
-                sys.stderr = err.stream
-    finally:
-        _release()
-
-
-def release() -> Holder | None:
-    """A tool runs or a person is asked, perhaps inside a hook: that output is not the hook's."""
-    before = running.get()
-    if before is not None:
-        running.set(None)
-    return before
-
-
-def restore(before: Holder | None) -> None:
-    """That is over."""
-    if before is not None:
-        running.set(before)
+def _unwrap(stream: Any) -> Any:
+    # Somebody may have replaced it since.
+    return stream.stream if isinstance(stream, _Router) else stream

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
@@ -33,22 +33,15 @@ class PromptRun:
         loop = coordinator.mount_points["orchestrator"]
         self._tells = getattr(loop, "leaves_prompt_events", False) is True
 
-    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:  # noqa: C901 - one frame, because each costs a turn as much as a hook
+    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
         """Process the prompt to the end, for so many seconds at most."""
-        token, heard = self._coordinator.cancellation, self._coordinator.heard
+        token = self._coordinator.cancellation
         forget = token.on_cancel(self._stop)
         try:
-            if not (self._tells and heard[events.PROMPT_SUBMIT]) or await self._submit(metadata):
+            if await self._submit(metadata):
                 self._accepted = True
-                try:
-                    said = await (self._start_loop() if seconds is None else self._run_for(seconds))
-                except Exception as error:
-                    self.status = "error"
-                    await self._report_error(error)
-                    raise
-                self.reply = said if isinstance(said, str) else "" if said is None else str(said)
-                if heard[events.PROMPT_ANSWER]:
-                    await self._answer(self.reply)
+                self.reply = await self._run_loop(seconds)
+                await self._judge_reply(self.reply)
             if self._stopped:  # while nothing was waited for: taken here, not by what comes after
                 await asyncio.sleep(0)
         except asyncio.CancelledError:
@@ -62,13 +55,12 @@ class PromptRun:
             if self._stopped:
                 self._task.uncancel()
         if token.is_cancelled:
-            self.status, at_once = "interrupted", token.is_immediate
+            self.status = "interrupted"
+            at_once = token.is_immediate
             done = payloads.CancelCompletedData(immediate=at_once, was_immediate=at_once)
             await self._coordinator.notify(events.CANCEL_COMPLETED, done)
         if self._accepted:
-            self.status = "idle" if self.status == "running" else self.status
-            if heard[events.PROMPT_COMPLETE] or heard[events.USER_NOTIFICATION]:
-                await self._finish()
+            await self._finish()
         return self.reply
 
     def _stop(self) -> None:
@@ -76,7 +68,9 @@ class PromptRun:
             self._stopped = self._task.cancel()
 
     async def _submit(self, metadata: dict[str, Any]) -> bool:
-        """Take the prompt through its hooks; False if one denies it."""
+        """Take the prompt through its hooks, if the loop leaves that to us; False if one denies."""
+        if not self._tells:
+            return True
         submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
         wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
         self._prompt = self._prompt if wanted is None else wanted
@@ -86,8 +80,6 @@ class PromptRun:
         self, event: EventOf[DataT], data: DataT, key: str, missing: str | None = None
     ) -> str | None:
         """The text that the hooks leave; None, and the reason as the reply, if one denies it."""
-        if self._coordinator.pass_unheard(event, data):
-            return cast("dict[str, str]", data)[key]
         outcome = await self._coordinator.judge(event, data)
         text = (outcome.data or {}).get(key, missing)
         if outcome.allowed and isinstance(text, str):
@@ -97,7 +89,7 @@ class PromptRun:
         self.reply = unusable if outcome.allowed else outcome.denial
         return None
 
-    async def _answer(self, said: str) -> None:
+    async def _judge_reply(self, said: str) -> None:
         """Take what the loop said through its hooks, and keep no more of it than they leave."""
         loop = self._coordinator.mount_points["orchestrator"]
         answer = payloads.PromptAnswerData(
@@ -110,6 +102,17 @@ class PromptRun:
         finally:
             if self.reply != said:
                 await self._coordinator.replace_answer(said, self.reply)
+
+    async def _run_loop(self, seconds: float | None) -> str:
+        try:
+            said = await (self._start_loop() if seconds is None else self._run_for(seconds))
+        except Exception as error:
+            self.status = "error"
+            await self._report_error(error)
+            raise
+        if isinstance(said, str):
+            return said
+        return "" if said is None else str(said)
 
     async def _run_for(self, seconds: float) -> Any:
         limit = asyncio.timeout(seconds)
@@ -146,13 +149,13 @@ class PromptRun:
         await self._notify_user("error", why)
 
     async def _finish(self) -> None:
-        if self._tells and self._coordinator.heard[events.PROMPT_COMPLETE]:
+        if self.status == "running":
+            self.status = "idle"
+        if self._tells:
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
-        if self._coordinator.heard[events.USER_NOTIFICATION]:
-            await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
+        await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
         news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
-        # Told of, not passed: what the person has yet to be told cannot wait for the next turn.
         await self._coordinator.notify(events.USER_NOTIFICATION, news)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -14,7 +13,7 @@ from amplifier_core.errors import HookTimeout
 from amplifier_core.models import HookResult
 from amplifier_core.models.answer import read_answer
 from amplifier_core.models.hook_counts import HookCounts
-from amplifier_core.utils import run_with_timeout
+from amplifier_core.utils import is_awaitable, run_with_timeout
 from amplifier_core.utils.parameters import find_name
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ class HookHandler:
     """One registration. Sorts by priority, then by the order of registration."""
 
     __slots__ = (
-        "advice", "counts", "event", "handler", "id", "identity", "locked", "name", "on_error",
-        "parallel", "priority", "shadow", "timeout", "traced",
+        "advice", "counts", "event", "handler", "has_own_copy", "id", "identity", "locked", "name",
+        "on_error", "parallel", "priority", "shadow", "timeout", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -42,6 +41,7 @@ class HookHandler:
         event: str = "",
         on_error: OnError = "continue",
         timeout: float | None = None,
+        parallel: bool = False,
     ) -> None:
         self.handler = handler
         self.priority = priority
@@ -54,7 +54,18 @@ class HookHandler:
         self.on_error = on_error
         self.timeout = timeout
         self.id = next(_numbers)
-        self.locked = self.parallel = self.shadow = False
+        self.parallel = parallel
+        """Whether it only observes, beside others of its kind."""
+        self.has_own_copy = self.is_guard or timeout is not None or parallel
+        """Whether it gets a copy of the data that no other hook ever holds.
+
+        A guard judges what nobody else can have changed; a hook that is left behind by its time
+        limit, or runs beside others, could change what others see.
+        """
+        self.locked = False
+        """Whether it runs behind all others that may answer, so that none changes what it saw."""
+        self.shadow = False
+        """Whether what it answers is recorded and has no effect."""
         self.counts = HookCounts()
         self.advice: dict[str, str] = {}
         # The kinds of its failures of which the log has a traceback.
@@ -81,24 +92,31 @@ class HookHandler:
 
     async def execute(self, event: str, data: dict[str, Any]) -> HookResult:
         """Run the handler alone, within its time limit; what it raises goes through."""
-        limit = self.timeout
-        started = time.monotonic()
-        answer = self.handler(event, data)
-        if inspect.isawaitable(answer):
-            answer = await (answer if limit is None else self._run_within(limit, answer))
-        # A hook that blocked the loop could not be interrupted; it is late all the same.
-        if limit is not None and time.monotonic() - started > limit:
-            raise HookTimeout(f"took longer than {limit:g} s")
+        answer = self.call(event, data)
+        if is_awaitable(answer):
+            answer = await answer
         return read_answer(answer)
 
-    async def _run_within(self, limit: float, work: Awaitable[Any]) -> Any:
+    def call(self, event: str, data: dict[str, Any]) -> Any:
+        """What the handler returns, which may have to be awaited; within its time limit."""
+        if self.timeout is None:
+            return self.handler(event, data)
+        return self._call_within(self.timeout, event, data)
+
+    async def _call_within(self, limit: float, event: str, data: dict[str, Any]) -> Any:
         started = time.monotonic()
-        try:
-            return await run_with_timeout(work, limit)
-        except TimeoutError as error:
-            if time.monotonic() - started < limit:
-                raise  # the hook's own, not ours
-            raise HookTimeout(str(error)) from None
+        answer: Any = self.handler(event, data)
+        if is_awaitable(answer):
+            try:
+                answer = await run_with_timeout(answer, limit)
+            except TimeoutError as error:
+                if time.monotonic() - started < limit:
+                    raise  # the hook's own, not ours
+                raise HookTimeout(str(error)) from None
+        # A hook that blocked the loop could not be interrupted; it is late all the same.
+        if time.monotonic() - started > limit:
+            raise HookTimeout(f"took longer than {limit:g} s")
+        return answer
 
 
 Follow = Callable[[Awaitable[Any]], Awaitable[Any]]

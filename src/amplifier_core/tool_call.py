@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from amplifier_core import events, output
+from amplifier_core import events
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
@@ -23,6 +23,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, describe_denial
 from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
+from amplifier_core.output import Uncaptured
 from amplifier_core.records import DenialContradicted, DigestMismatch, ToolFinished, ToolStarted
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
@@ -182,11 +183,11 @@ async def _run(coordinator: SessionCoordinator, judged: JudgedCall) -> ToolResul
     call_id = str(call.get("tool_call_id"))
     coordinator.cancellation.register_tool_start(call_id, call.get("tool_name", ""))
     started = time.perf_counter()
-    printing = output.release()
     try:
-        answer = tool.execute(call["tool_input"])
-        if is_awaitable(answer):
-            answer = await answer
+        with Uncaptured():  # a hook may have called the tool
+            answer = tool.execute(call["tool_input"])
+            if is_awaitable(answer):
+                answer = await answer
         result = read_tool_result(answer)
     except asyncio.CancelledError:
         record_end(coordinator, call, started, "cancelled")
@@ -200,7 +201,6 @@ async def _run(coordinator: SessionCoordinator, judged: JudgedCall) -> ToolResul
         record_end(coordinator, call, started, "raised")
         return await _fail(coordinator, call, type(error).__name__, describe_error(error))
     finally:
-        output.restore(printing)
         coordinator.cancellation.register_tool_complete(call_id)
     judged_result = await after_tool(coordinator, call, started, result)
     return judged_result.apply_to(result)

@@ -156,7 +156,7 @@ class Trail:
         if self.sink.level == "decisions":
             self._record_decisions(run)
             return
-        final = fold(run.spoken, run.data) if run.spoken else CONTINUE
+        final = fold(run.answers, run.data) if run.answers else CONTINUE
         body = DispatchRecorded(
             action=final.action,
             hooks=tuple(describe_answers(run)),
@@ -167,14 +167,14 @@ class Trail:
         )
         self.write(body, event=run.event)
 
-    def record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
+    def record_without_dispatch(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
         if self.sink.level != "decisions":
             left = leave_out_histories(event, data)
             self.write(DispatchRecorded(action="continue", hooks=(), data=left), event=event)
 
     def _record_decisions(self, run: Dispatch) -> None:
-        for answer in run.answers if run.spoken or run.unheeded else ():
+        for answer in run.all_answers:
             if answer.handler.id not in run.times:
                 continue
             if answer.error is not None or answer.result.action != "continue":
@@ -208,7 +208,7 @@ def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -
 
 def describe_answers(run: Dispatch) -> list[HookAnswer]:
     """What each hook answered that was called, in order."""
-    return [describe_answer(one, run) for one in run.answers if one.handler.id in run.times]
+    return [describe_answer(one, run) for one in run.all_answers if one.handler.id in run.times]
 
 
 def describe_answer(answer: Answer, run: Dispatch) -> HookAnswer:
@@ -219,10 +219,10 @@ def describe_answer(answer: Answer, run: Dispatch) -> HookAnswer:
         id=handler.id,
         action=result.action,
         ms=int(run.times[handler.id] * 1_000_000 + 0.5) / 1000,
-        unheeded=answer in run.unheeded,
+        unheeded=answer in run.ignored_answers,
         reason=result.reason or "",
     )
-    for one in run.shadowed:
+    for one in run.shadow_answers:
         if one.handler is handler:
             described.shadowed = one.result.action
     if error is not None:

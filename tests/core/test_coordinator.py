@@ -304,20 +304,15 @@ class TestRequestsToAModel:
         assert (outcome.allowed, outcome.reason) == (False, "no")
 
 
-async def test_what_no_hook_hears_is_recorded_and_passes():
-    """What a hook hears, and what comes while the person has to be told something, does not."""
-    audit = MemoryAudit()
-    coordinator = SessionCoordinator(audit=audit)
-    data = {"prompt": "go"}
-    assert coordinator.pass_unheard("prompt:complete", data)
-    assert [one["event"] for one in audit.records] == ["prompt:complete"]
-    coordinator.trail.news.append(("The disk is full", "error", "audit"))
-    assert not coordinator.pass_unheard("prompt:complete", data)
-    await coordinator.notify("prompt:complete", data)
-    assert coordinator.pass_unheard("prompt:complete", data)
-    coordinator.hooks.register("prompt:*", says())
-    assert not coordinator.pass_unheard("prompt:complete", data)
-    assert SessionCoordinator().pass_unheard("prompt:complete", data)
+async def test_what_no_hook_hears_is_recorded_and_shows_what_the_person_has_yet_to_be_told():
+    """Whether it is judged or told of; nothing is run for it."""
+    harness = Harness()
+    coordinator = harness.coordinator
+    for number, tell in enumerate((coordinator.notify, coordinator.judge), 1):
+        coordinator.trail.news.append(("The disk is full", "error", "audit"))
+        await tell("prompt:submit", {"prompt": "go"})
+        assert [one["hooks"] for one in harness.bodies("dispatch")] == [[]] * number
+        assert harness.shown == [("The disk is full", "error", "audit")] * number
 
 
 async def test_a_new_turn_begins_with_a_whole_budget():
@@ -370,14 +365,9 @@ async def test_each_of_two_that_share_a_registry_tells_its_person_of_a_registrat
     registry.register("tool:prre", returns(None), name="guard")
     for one in (first, second):
         one.reset_turn()
-    assert first.heard[PRE]
     await first.notify(TOOL_ERROR, failed)
     first.reset_turn()
-    assert not first.heard[PRE]
-    assert second.heard[PRE]
     await second.notify(TOOL_ERROR, failed)
-    second.reset_turn()
-    assert not second.heard[PRE]
     assert [len(one.messages) for one in screens] == [1, 1]
 
 

@@ -123,7 +123,7 @@ async def test_several_questions_keep_the_first_and_all(registry):
     registry.register(PRE, injects("found"), priority=3)
     result = await registry.emit(PRE, {})
     assert result.approval_prompt == "first?"
-    assert [one.result.action for one in find_dispatch(result).spoken] == [
+    assert [one.result.action for one in find_dispatch(result).answers] == [
         "ask_user", "ask_user", "inject_context",
     ]  # fmt: skip
 
@@ -422,14 +422,14 @@ class TestTimeLimits:
     async def test_its_own_timeout_error_is_not_ours(self, registry):
         registry.register(PRE, raises(TimeoutError("its own")), on_error="deny", timeout=5)
         run = await registry.dispatch(PRE, {})
-        assert not run.answers[0].timed_out
-        assert "TimeoutError: its own" in run.answers[0].result.reason
+        assert not run.all_answers[0].timed_out
+        assert "TimeoutError: its own" in run.all_answers[0].result.reason
 
     async def test_the_dispatch_knows_who_was_late(self, registry):
         registry.register(PRE, sleeping, timeout=0.01)
         run = await registry.dispatch(PRE, {})
-        assert run.answers[0].timed_out
-        assert isinstance(run.answers[0].error, HookTimeout)
+        assert run.all_answers[0].timed_out
+        assert isinstance(run.all_answers[0].error, HookTimeout)
 
     async def test_a_hook_in_time_answers(self, registry):
         registry.register(PRE, says("deny", reason="in time"), timeout=5)
@@ -516,7 +516,7 @@ async def test_the_answers_end_with_the_one_who_denied(registry):
     for name, hook in (("one", says()), ("two", says("deny", reason="no")), ("three", says())):
         registry.register(PRE, hook, name=name)
     run = await registry.dispatch(PRE, {})
-    assert [answer.hook for answer in run.answers] == ["one", "two"]
+    assert [answer.hook for answer in run.all_answers] == ["one", "two"]
 
 
 @pytest.mark.parametrize(("on_error", "action"), [("continue", "continue"), ("deny", "deny")])
@@ -662,7 +662,7 @@ class TestInParallel:
         registry.register(PRE, late, name="late", parallel=True, timeout=0.01)
         registry.register(PRE, lambda event, data: heard.append(event), parallel=True)
         run = await registry.dispatch(PRE, {})
-        assert [(one.hook, one.timed_out) for one in run.spoken] == [("f", False), ("late", True)]
+        assert [(one.hook, one.timed_out) for one in run.answers] == [("f", False), ("late", True)]
         assert heard == [PRE]
         assert "Hook 'f' failed on 'tool:pre': ValueError: x" in caplog.text
 

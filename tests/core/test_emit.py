@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import logging
 import re
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from amplifier_core import hooks
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
-from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
+from tests.support.hooks import PRE, Data, raises, returns, says
 
 
 @pytest.fixture
@@ -138,60 +135,6 @@ async def test_a_thousand_emits_at_once(registry):
     assert all(data["list"] == [] for data in given)
 
 
-async def meddles(event: str, data: Data) -> HookResult:
-    """Changes its data in place, to no effect."""
-    data["a"].append("leak")
-    return HookResult()
-
-
-BEHAVIOURS = {
-    "continues": says(),
-    "speaks": says(user_message="hello"),
-    "meddles": meddles,
-    "changes": modifies(a=[2]),
-    "forgets": returns(HookResult(action="modify", data={"b": 1})),
-    "injects": injects("text"),
-    "asks": asks(),
-    "fails": raises(OSError("no")),
-    "denies": says("deny", reason="no"),
-}
-
-
-@pytest.mark.parametrize("mode", ["enforce", "run_all", "evaluate_only"])
-@pytest.mark.parametrize("shadow", [False, True])
-async def test_emit_and_dispatch_come_to_the_same(mode, shadow, monkeypatch, caplog):
-    """Whoever speaks, in whatever order: the same result, answers, figures and troubles."""
-    caplog.set_level(logging.CRITICAL, "amplifier_core")
-    monkeypatch.setattr(hooks, "timestamp", lambda: "now")
-    for names in itertools.product(BEHAVIOURS, repeat=2):
-        registries = [HookRegistry(mode=mode), HookRegistry(mode=mode)]
-        for registry in registries:
-            for number, name in enumerate(names):
-                registry.register(PRE, BEHAVIOURS[name], name=f"{number} {name}")
-            registry.handlers_for(PRE)[1].shadow = shadow
-        result = await registries[0].emit(PRE, {"a": [1]})
-        run = await registries[1].dispatch(PRE, {"a": [1]})
-        assert result == run.fold(), names
-        assert result.model_fields_set == run.fold().model_fields_set
-        told = [_tell(one) for one in (result._origin, run) if one is not None]
-        assert len(told) == 1 + bool(run.spoken)
-        assert told[0] == told[-1], names
-        figures = [{n: c.to_dict() for n, c in one.count().items()} for one in registries]
-        timeless = [{n: {**c, **UNTIMED} for n, c in one.items()} for one in figures]
-        assert timeless[0] == timeless[1], names
-
-
-UNTIMED = dict.fromkeys(("p50_ms", "p95_ms", "p99_ms"))
-
-
-def _tell(run):
-    """All that a dispatch has kept, by the names of hooks."""
-    answers = (run.answers, run.spoken, run.unheeded, run.shadowed)
-    told = [[(one.hook, one.result, one.left, repr(one.error)) for one in each] for each in answers]
-    troubles = [(one.handler.name, repr(one.error), one.advice) for one in run.troubles]
-    return told, troubles, run.ran, run.denied, run.data, run.given
-
-
 async def test_what_a_coroutine_returns_is_the_answer():
     """A call that somebody forgot to await is none, however often it is emitted."""
     registry = HookRegistry()
@@ -205,14 +148,3 @@ async def test_what_a_coroutine_returns_is_the_answer():
     for _ in range(10):
         assert (await registry.emit(PRE, {})).action == "continue"
     assert registry.count()["forgetful"].failures == 10
-
-
-async def test_hooks_that_speak_are_timed_now_and_then():
-    """As those that do not."""
-    registry = HookRegistry()
-    registry.register(PRE, modifies(a=1), name="changes")
-    for _ in range(20):
-        await registry.emit(PRE, {})
-    counts = registry.count()["changes"]
-    assert (counts.calls, counts.answers) == (20, {"modify": 20})
-    assert sum(counts.times.values()) == 2

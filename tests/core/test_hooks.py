@@ -7,61 +7,41 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any
 
 import pytest
 
 from amplifier_core import events
-from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import MAX_DEPTH
-from amplifier_core.hooks import MOST_PLANS, HookRegistry
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.testing import EventRecorder, MemoryAudit
+from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, modifies, says
 
 
-class Guarded(dict[str, Any]):
-    """The book of registrations, which may be opened only by who holds the lock."""
+async def test_registrations_change_while_another_thread_emits():
+    """Who looks never sees a change that is half done, and waits for nobody."""
+    registry, done = HookRegistry(), threading.Event()
 
-    def __init__(self, lock: Any) -> None:
-        super().__init__()
-        self._lock = lock
-        self.opened: list[str] = []
+    def churn() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            remove = registry.register("tool:*", says(), name="late")
+            registry.register(f"made:up_{number}", says(), name=str(number))
+            remove()
+            registry.unregister(str(number))
 
-    def _watch(self, name: str) -> Any:
-        assert self._lock.locked(), f"{name} without the lock"
-        self.opened.append(name)
-        return getattr(super(), name)
-
-    def setdefault(self, *args: Any) -> Any:
-        return self._watch("setdefault")(*args)
-
-    def get(self, *args: Any) -> Any:
-        return self._watch("get")(*args)
-
-    def values(self) -> Any:
-        return self._watch("values")()
-
-    def items(self) -> Any:
-        return self._watch("items")()
-
-    def __delitem__(self, key: str) -> None:
-        self._watch("__delitem__")(key)
-
-
-async def test_the_book_of_registrations_is_opened_under_its_lock_only():
-    """Threads register, move, remove, look and emit; none sees what another has half done."""
-    registry = HookRegistry()
-    book = registry._by_event = Guarded(registry._lock)
-    remove = registry.register(PRE, says(), name="x")
-    registry.register("tool:*", says(), name="y")
-    registry.move(registry.handlers_for(PRE)[0], 5)
-    await registry.emit(PRE, {})
-    assert registry.list_handlers()[PRE] == ["x"]
-    remove()
-    assert registry.unregister("y") == 1
-    assert set(book.opened) == {"setdefault", "get", "values", "items", "__delitem__"}
-    assert not registry._lock.locked()
+    registry.register(PRE, says(), name="always")
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(500):
+            run = await registry.dispatch(PRE, {})
+            assert "always" in [one.name for one in run.handlers]
+            assert registry.list_handlers()[PRE] == ["always"]
+    finally:
+        done.set()
+        thread.join()
 
 
 async def hook(event: str, data: Data) -> HookResult:
@@ -153,7 +133,7 @@ async def test_patterns():
     assert tool.names == [PRE, "tool:post"]
     assert every.names == [PRE, "tool:post", "session:end"]
     assert exact.names == [PRE]
-    assert registry.hears("anything:else")
+    assert registry.has_listeners("anything:else")
     assert registry.list_handlers(PRE) == {PRE: ["EventRecorder", "EventRecorder", "EventRecorder"]}
 
 
@@ -213,7 +193,7 @@ async def test_a_child_runs_its_parents_hooks_live():
     seen = EventRecorder()
     parent.set_default_fields(session_id="parent")
     grandchild.set_default_fields(session_id="grandchild")
-    assert not grandchild.hears(PRE)
+    assert not grandchild.has_listeners(PRE)
     undo = parent.register(PRE, seen, priority=5, name="late")
     child.register(PRE, hook, priority=1, name="early")
     await grandchild.emit(PRE, {})
@@ -221,7 +201,7 @@ async def test_a_child_runs_its_parents_hooks_live():
     assert grandchild.list_handlers() == {PRE: ["early", "late"]}
     undo()
     assert grandchild.list_handlers(PRE) == {PRE: ["early"]}
-    assert not parent.hears(PRE)
+    assert not parent.has_listeners(PRE)
 
 
 async def test_listing_a_child_lists_registrations_not_matches():
@@ -270,26 +250,19 @@ async def test_moving_changes_the_place_and_nothing_else():
 
 
 async def test_made_up_event_names_do_not_fill_the_memory():
-    """A module may invent names for ever."""
+    """A module may invent names for ever; nothing is kept of what was emitted."""
     registry = HookRegistry()
     registry.register("*", hook)
-    for number in range(MOST_PLANS + 50):
+
+    def measure() -> dict[str, int]:
+        return {
+            key: len(value) for key, value in vars(registry).items() if hasattr(value, "__len__")
+        }
+
+    before = measure()
+    for number in range(1_000):
         await registry.emit(f"made:up:{number}", {})
-    assert len(registry._plans) <= MOST_PLANS
-
-
-async def test_the_order_of_an_event_is_found_once():
-    """And again only when a registration has changed; a thousand events are remembered."""
-    registry = HookRegistry()
-    registry.register(PRE, says())
-    plan = registry._plan(PRE)
-    assert registry._plan(PRE) is plan
-    for number in range(1_005):
-        await registry.emit(f"made:up_{number}", {})
-    assert len(registry._plans) == 1_000
-    assert registry._plan(PRE) is plan
-    registry.register(PRE, says())
-    assert len(registry._plan(PRE).entries) == 2
+    assert measure() == before
 
 
 async def test_a_guard_gets_data_that_no_other_hook_holds():
@@ -413,61 +386,3 @@ class TestChangesDuringAnEmit:
         registry.register(PRE, seen)
         await registry.emit(PRE, {"x": 0})
         assert seen.events[0][1]["x"] == 1
-
-
-class TestWhoHearsWhat:
-    """The table that a session asks before it tells of an event."""
-
-    def test_everything_may_be_heard_until_it_is_looked_up(self):
-        """Whoever believes it only takes the longer way."""
-        registry = HookRegistry()
-        assert all(registry.heard.values())
-        registry.register(PRE, hook)
-        registry.look_up()
-        assert [event for event, heard in registry.heard.items() if heard] == [PRE]
-
-    @pytest.mark.parametrize("where", ["here", "parent", "grandparent"])
-    def test_a_registration_is_known_at_once(self, where: str):
-        """Also one in a registry whose hooks run here too; whoever holds the table sees it."""
-        grandparent = HookRegistry()
-        parent = HookRegistry(grandparent)
-        registry = HookRegistry(parent)
-        registry.look_up()
-        table = registry.heard
-        assert not any(table.values())
-        place = {"here": registry, "parent": parent, "grandparent": grandparent}[where]
-        remove = place.register("tool:*", hook)
-        assert table[PRE]
-        registry.look_up()
-        assert [event for event, heard in table.items() if heard] == [PRE, events.TOOL_POST]
-        remove()
-        registry.look_up()
-        assert not any(table.values())
-
-    def test_a_registration_while_it_is_looked_up_is_not_lost(self):
-        """Another thread may come between."""
-
-        class Busy(HookRegistry):
-            def hears(self, event: str) -> bool:
-                found = super().hears(event)
-                if event == events.USER_NOTIFICATION:
-                    self.register(PRE, hook)
-                return found
-
-        registry = Busy()
-        registry.look_up()
-        assert registry.heard[PRE]
-
-    def test_what_all_sessions_begin_with_cannot_be_changed(self):
-        """One of them would take the hooks and the trail of all others away."""
-        shared: Any = SessionCoordinator(audit=MemoryAudit()).heard
-        with pytest.raises(TypeError):
-            shared[PRE] = False
-
-    def test_it_says_what_the_registry_says(self):
-        """For each of its events, under any spelling and pattern."""
-        for heard in (*events.each_turn, "*", "tool:*", "*:complete", "execution:end"):
-            registry = HookRegistry()
-            registry.register(heard, hook)
-            registry.look_up()
-            assert registry.heard == {one: registry.hears(one) for one in events.each_turn}

@@ -163,3 +163,10 @@ async def test_a_hooks_own_timeout_error_is_not_ours():
     with pytest.raises(TimeoutError, match="the server") as caught:
         await HookHandler(gives_up, timeout=5).execute(PRE, {})
     assert not isinstance(caught.value, HookTimeout)
+
+
+@pytest.mark.parametrize("limit", [None, 5.0])
+async def test_a_plain_function_is_a_handler_too(limit: float | None) -> None:
+    """With a limit and without."""
+    record = HookHandler(lambda event, data: {"action": "deny", "reason": "no"}, timeout=limit)
+    assert (await record.execute(PRE, {})).reason == "no"

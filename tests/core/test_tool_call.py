@@ -18,6 +18,7 @@ from amplifier_core.events.payloads import ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.records import DenialContradicted
 from amplifier_core.testing import (
     EventRecorder,
     MemoryAudit,
@@ -25,8 +26,14 @@ from amplifier_core.testing import (
     MockTool,
     ScriptedApproval,
 )
-from amplifier_core.tool_call import after_failure, after_tool, before_tool, call_tool
-from tests.support.hooks import injects, modifies
+from amplifier_core.tool_call import (
+    after_failure,
+    after_tool,
+    before_tool,
+    call_tool,
+    record_denial_contradicted,
+)
+from tests.support.hooks import injects, modifies, says
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
 
@@ -795,3 +802,20 @@ async def test_a_failure_of_another_programs_call_is_told_with_the_call() -> Non
     ((_, told),) = heard.get_events("tool:error")
     error = {"type": "OSError", "message": "gone"}
     assert told.items() >= {**call, "tool_call_id": "", "error": error}.items()
+
+
+@pytest.mark.parametrize(("denied_by", "named"), [("guard", "guard"), ("kernel", None)])
+async def test_a_result_of_a_call_that_was_denied_is_recorded_and_counted(
+    denied_by: str, named: str | None
+) -> None:
+    """With the hook that denied it, if it was one."""
+    audit = MemoryAudit()
+    coordinator = SessionCoordinator(audit=audit)
+    coordinator.hooks.register("tool:pre", says("deny"), name="guard")
+    shown = DenialContradicted(
+        tool="Bash", id="c1", input={}, agent="a", reason="no", shown="result", success=True
+    )
+    record_denial_contradicted(coordinator, "tool:post", denied_by, shown)
+    (record,) = audit.of_type("denial_contradicted")
+    assert (record["hook"], record["body"]) == (named, shown.to_dict())
+    assert coordinator.hooks.count()["guard"].contradicted == (named is not None)

@@ -388,7 +388,7 @@ def test_a_number_is_not_the_truth():
 def test_how_long_a_hook_took_is_told_in_milliseconds_with_three_digits(seconds, expected):
     """As the kernel counts it."""
     handler = SimpleNamespace(name="guard", id=3)
-    run: Any = SimpleNamespace(times={3: seconds}, unheeded=(), shadowed=())
+    run: Any = SimpleNamespace(times={3: seconds}, ignored_answers=(), shadow_answers=())
     answer: Any = SimpleNamespace(result=CONTINUE, error=None, handler=handler, hook="guard")
     quiet = HookAnswer("guard", 3, "continue", expected)
     assert describe_answer(answer, run) == quiet

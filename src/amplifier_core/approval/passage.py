@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_core import events, output
+from amplifier_core import events
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.approval.handovers import Handover, Handovers, Notify
 from amplifier_core.approval.meaning import find_unclear_options, resolve_options
@@ -19,6 +19,7 @@ from amplifier_core.events import payloads
 from amplifier_core.events.effects import explain_refusal
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
+from amplifier_core.output import Uncaptured
 from amplifier_core.records import (
     ApprovalCancelled,
     ApprovalDecided,
@@ -95,7 +96,7 @@ class Passage:
         `unasked` is why nobody is to be asked any more: what is left to ask is then refused.
         """
         if run.denied:
-            last = run.spoken[-1]
+            last = run.answers[-1]
             return Clearance(False, last.hook, str(last.result.reason or ""))
         if not run.asking and not answered:
             return UNASKED
@@ -186,14 +187,14 @@ class Passage:
         if key in _open.get():
             return GateDecision(False, "invalid", detail="the same question is being asked already")
         # What the front end prints, and hooks of the events told here, is not the asking hook's.
-        token, printing = _open.set(_open.get() | {key}), output.release()
+        token = _open.set(_open.get() | {key})
         try:
-            return await self._ask(answer, question)
+            with Uncaptured():
+                return await self._ask(answer, question)
         except asyncio.CancelledError:
             self._write(answer, question, ApprovalCancelled(digest=question.digest))
             raise
         finally:
-            output.restore(printing)
             _open.reset(token)
 
     async def _ask(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:

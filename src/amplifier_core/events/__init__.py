@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typing as _typing
 from importlib import import_module as _import_module
-from types import MappingProxyType as _MappingProxyType
 
 from amplifier_core import only_kernel as only_kernel
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
@@ -108,7 +107,11 @@ _canonical: dict[str, str] = {
     ERROR_PROVIDER: PROVIDER_ERROR,
     EXECUTION_END: EXECUTION_COMPLETE,
 }
-_alternative = {canonical: spelled for spelled, canonical in _canonical.items()}
+_spellings: dict[str, tuple[str, str]] = {
+    name: (canonical, other)
+    for other, canonical in _canonical.items()
+    for name in (canonical, other)
+}
 
 
 def canonical(event: str) -> str:
@@ -118,22 +121,8 @@ def canonical(event: str) -> str:
 
 def spellings(event: str) -> tuple[str, ...]:
     """All names of an event, the canonical one first."""
-    name = canonical(event)
-    other = _alternative.get(name)
-    return (name,) if other is None else (name, other)
+    return _spellings.get(event) or (event,)
 
-
-each_turn: _MappingProxyType[str, bool] = _MappingProxyType(
-    dict.fromkeys(
-        (
-            *(PROMPT_SUBMIT, EXECUTION_START, PROVIDER_REQUEST, PROVIDER_RESPONSE),
-            *(DECISION_TOOL_RESOLUTION, TOOL_PRE, TOOL_POST, ORCHESTRATOR_COMPLETE),
-            *(EXECUTION_COMPLETE, PROMPT_ANSWER, PROMPT_COMPLETE, USER_NOTIFICATION),
-        ),
-        True,
-    )
-)
-"""The events of every turn: until it is looked up who hears which, somebody may hear each."""
 
 notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     SESSION_START,

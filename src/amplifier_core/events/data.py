@@ -9,7 +9,12 @@ from pydantic import BaseModel
 
 
 def normalize_data(data: Any) -> dict[str, Any]:
-    """Event data of the forms that modules emit: a mapping, a model, nothing, or one value."""
+    """Event data of the forms that modules emit: a mapping, a model, nothing, or one value.
+
+    A plain dict is returned as it is.
+    """
+    if type(data) is dict:
+        return data
     if data is None:
         return {}
     if isinstance(data, Mapping | BaseModel):

@@ -38,33 +38,37 @@ class Trouble(NamedTuple):
     advice: str = ""
 
 
-def keep_change(handler: Any, result: HookResult, left: dict[str, Any]) -> Answer:
-    """`Answer(handler, result, left=left)` in half the time."""
-    return tuple.__new__(Answer, (handler, result, None, left))
-
-
 def explain_unusable(error: Exception) -> InvalidHookResult:
     """Why the data that a hook left cannot be taken over."""
     return InvalidHookResult(f"left data that cannot be used: {describe_cause(error)}")
 
 
 def read_answer(answer: Any) -> HookResult:
-    """The HookResult in what a handler returned; None and dicts are understood."""
-    if answer is None:
+    """The HookResult in what a handler returned; None and dicts are understood.
+
+    An answer that says nothing is `CONTINUE` itself.
+    """
+    if answer is None or answer is CONTINUE:
         return CONTINUE
     if isinstance(answer, dict):
-        try:
-            answer = HookResult(**answer)
-        except (ValidationError, TypeError) as error:
-            why = describe_cause(error).partition(": ")[2]
-            raise InvalidHookResult(f"returned a dict that is not a HookResult: {why}") from error
+        answer = _read_dict(answer)
     if not isinstance(answer, HookResult):
         raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
-    if answer.action == "modify" and not isinstance(answer.data, dict):
-        raise InvalidHookResult("answered 'modify' without a dict in data")
+    if answer.is_silent:
+        return CONTINUE
     # `model_copy` and `model_construct` go past validation, so nothing of a result is certain.
     if answer.action not in _ACTIONS:
         raise InvalidHookResult(f"answered the unknown action {answer.action!r}")
+    if answer.action == "modify" and not isinstance(answer.data, dict):
+        raise InvalidHookResult("answered 'modify' without a dict in data")
     if answer.action == "inject_context" and (problem := find_problem(answer)):
         raise InvalidHookResult(f"wants to inject something that is not text: {problem}")
     return answer
+
+
+def _read_dict(answer: dict[Any, Any]) -> HookResult:
+    try:
+        return HookResult(**answer)
+    except (ValidationError, TypeError) as error:
+        why = describe_cause(error).partition(": ")[2]
+        raise InvalidHookResult(f"returned a dict that is not a HookResult: {why}") from error

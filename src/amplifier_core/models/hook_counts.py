@@ -57,7 +57,12 @@ class HookCounts:
     shadowed: Mapping[str, int] = MappingProxyType({})
     ignored: Mapping[str, int] = MappingProxyType({})
     times: Mapping[int, int] = MappingProxyType({})
-    """How many calls took how long; where no trail is kept, of many calls some are timed."""
+    """How many calls took how long."""
+
+    def count_call(self, seconds: float) -> None:
+        """Count a call, and how long it took."""
+        self.calls += 1
+        self.count_time(seconds)
 
     def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:
         """Count an answer that was more than a plain continue."""
@@ -66,11 +71,7 @@ class HookCounts:
         elif unheeded:
             self.unheeded += 1
         else:
-            answers: Any = self.answers
-            try:
-                answers[action] += 1
-            except KeyError:
-                self.answers = _count(answers, action)
+            self.answers = _count(self.answers, action)
 
     def count_ignored(self, what: str) -> None:
         """Count an answer, which was counted as one, that had no effect."""
@@ -115,11 +116,7 @@ class HookCounts:
         spent = int(seconds * 1e6 + 0.5) * 1000
         coarse = spent.bit_length() - _FINE - 1
         place = (coarse << _FINE) + (spent >> coarse) if coarse > 0 else spent
-        times: Any = self.times
-        try:
-            times[place] += 1
-        except KeyError:
-            self.times = _count(times, place)
+        self.times = _count(self.times, place)
 
     def find_quantile(self, share: float) -> float | None:
         """The time, in milliseconds, that this share of the timed calls did not exceed."""

@@ -165,43 +165,24 @@ def _fill(target: Any, source: Any, made: dict[int, Any]) -> None:
 
 def adopt(
     returned: dict[str, Any], current: dict[str, Any], pinned: Collection[str] = ()
-) -> tuple[dict[str, Any], bool]:
+) -> dict[str, Any]:
     """What a hook handed back, detached from it; parts it left alone are the caller's own again.
 
-    What is pinned stays as it was. Also tells whether a field is gone.
+    What is pinned stays as it was, or missing.
     """
-    result, is_gone = dict(returned), False
-    for key, mine in current.items():
-        try:
-            item = result[key]
-        except KeyError:
-            is_gone = True
-            continue
-        if item is not mine:
-            if key in pinned:
-                result[key] = mine
-            elif type(item) not in VALUES:
-                result[key] = mine if is_alike(item, mine) else _detach(item, mine)
-    if is_gone or len(result) != len(current):
-        _adopt_others(result, current, pinned)
-    return result, is_gone
-
-
-def _adopt_others(result: dict[str, Any], current: dict[str, Any], pinned: Collection[str]) -> None:
-    """The same, of fields that only one of them has."""
+    result: dict[str, Any] = {}
+    for key, item in returned.items():
+        if key in current:
+            result[key] = current[key] if key in pinned else _detach(item, current[key])
+        elif not _is_text(key):
+            # Validation lets no such key through, but a result can be made past it.
+            raise TypeError(f"a field's name is a text, not {safe_repr(key)}")
+        elif key not in pinned:
+            result[key] = _detach(item, None)
     for key in pinned:
         if key in current:
             result[key] = current[key]
-        else:
-            result.pop(key, None)
-    for key, item in result.items():
-        if key in current:
-            continue
-        # Validation lets no other through, but a result can be made past it.
-        if type(key) is not str and not _is_text(key):
-            raise TypeError(f"a field's name is a text, not {safe_repr(key)}")
-        if type(item) not in VALUES:
-            result[key] = _detach(item, None)
+    return result
 
 
 def _is_text(key: Any) -> bool:
@@ -213,32 +194,28 @@ def _is_text(key: Any) -> bool:
 
 def _detach(item: Any, mine: Any) -> Any:
     try:
-        return _take_parts_over(item, mine)
+        return take_over(item, mine)
     except (NotPlain, RecursionError):
         return mine if is_same(item, mine) else copy_any(item)
 
 
 def take_over(item: Any, mine: Any) -> Any:
     """`mine` if it is the same, else a copy of `item` in which the same parts are mine."""
-    return mine if is_alike(item, mine) else _take_parts_over(item, mine)
-
-
-def _take_parts_over(item: Any, mine: Any) -> Any:
-    """The same, of what is not alike at first sight."""
-    kind = type(item)
+    if type(item) in VALUES:
+        return item
+    if is_alike(item, mine):
+        return mine
     copied: Any
-    if kind is dict:
+    if type(item) is dict:
         old = mine if isinstance(mine, dict) else {}
-        copied = {
-            k: p if type(p) in VALUES else take_over(p, dict.get(old, k)) for k, p in item.items()
-        }
-    elif kind is list:
+        copied = {key: take_over(part, dict.get(old, key)) for key, part in item.items()}
+    elif type(item) is list:
         olds = chain(list.__iter__(mine) if isinstance(mine, list) else (), repeat(None))
-        copied = [p if type(p) in VALUES else take_over(p, old) for p, old in zip(item, olds)]  # noqa: B905 - one is endless
+        copied = [take_over(part, old) for part, old in zip(item, olds)]  # noqa: B905 - one is endless
     else:
         return mine if is_same(item, mine) else copy_part(item)
     # Most that differ are not even equal, which is found out sooner.
-    is_candidate = type(mine) is not kind or is_equal(copied, mine)
+    is_candidate = type(mine) is not type(item) or is_equal(copied, mine)
     return mine if is_candidate and is_same(copied, mine) else copied
 
 
@@ -249,11 +226,7 @@ def is_alike(one: Any, other: Any) -> bool:
     """Whether they are one value, or dicts of the very same values: found out soonest."""
     if type(one) is not dict or type(other) is not dict or len(one) != len(other):
         return one is other
-    others = iter(other)  # not `zip`, which costs as much as the rest
-    for key in one:  # noqa: SIM110 - nor `all`
-        if key is not next(others) or one[key] is not other[key]:
-            return False
-    return True
+    return all(a is b and one[a] is other[b] for a, b in zip(one, other, strict=True))
 
 
 def is_same(one: Any, other: Any) -> bool:

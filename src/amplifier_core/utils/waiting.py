@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import partial
 from types import CoroutineType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ STOP_GRACE = 0.2
 """Seconds between those attempts."""
 
 
-def is_awaitable(value: Any) -> bool:
+def is_awaitable(value: Any) -> TypeGuard[Awaitable[Any]]:
     """Whether a call returned something to wait for."""
     # `isawaitable` goes through an abstract base class, which costs more than most calls.
     return type(value) is CoroutineType or inspect.isawaitable(value)

@@ -232,6 +232,17 @@ class TestShadow:
             "would have told the agent: text"
         ]
 
+    async def test_judged_once_more_no_answer_has_an_effect_either(self):
+        """Neither those that are given anew nor those that stand from before."""
+        registry = HookRegistry(mode="evaluate_only")
+        registry.register(PRE, says("deny", reason="no"), name="guard", on_error="deny")
+        registry.register(PRE, says(user_message="hello"), name="speaks")
+        before = await registry.dispatch(PRE, {"x": 1})
+        run = await registry.dispatch_again(before, before.given)
+        assert [one.result.action for one in run.all_answers] == ["continue", "continue"]
+        assert [one.hook for one in run.shadow_answers] == ["guard"]
+        assert (run.denied, run.data) == (False, before.given)
+
     async def test_who_emits_directly_gets_a_continue_and_the_session_records_it(self):
         """Loops of the ecosystem act on what `emit` returns."""
         harness = Harness(evaluate_only=True)

@@ -9,7 +9,6 @@ import ast
 import copy
 import json
 import pickle
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,95 +64,13 @@ def test_what_the_kernel_fills_is_what_validation_makes() -> None:
     assert made == validated
     assert made.model_dump() == validated.model_dump()
     assert made.model_copy(update={"reason": "x"}).reason == "x"
-    assert replace_fields(made, reason="x").model_fields_set == {"action", "data", "reason"}
+    assert replace_fields(made, reason="x").model_fields_set >= {"action", "data", "reason"}
     said = HookResult(action="modify", data={}, reason="r", context_injections=[{"content": "x"}])
     left = replace_fields(said, action="continue", data={"a": 1}, context_injections=[])
     fields = {"data": {"a": 1}, "reason": "r", "context_injections": []}
     assert left == HookResult.model_validate({"action": "continue", **fields})
     assert left.model_fields_set == {"action", *fields}
     assert (said.data, len(said.context_injections)) == ({}, 1)
-
-
-class Text(str):
-    """A string that validation turns into a plain one."""
-
-    __slots__ = ()
-
-
-class Fields(dict[str, Any]):
-    """A dict that validation turns into a plain one."""
-
-
-ODD: list[Any] = [
-    None, "", "x", "\ud800", "deny", "user", "warning", "allow", Text("deny"), Text("x"), b"x",
-    0, 1, 2.5, 300, "300", float("nan"), True, False, [], ["a"], ("a",), [1], {}, {"a": [1]},
-    {"\ud800": 1}, {Text("a"): 1}, {1: 1}, {b"a": 1}, {None: 1}, Fields(a=1),
-    ContextInjection(content="x"),
-    [ContextInjection(content="x")], [{"content": "x"}], [{"content": 1}], object,
-]  # fmt: skip
-
-
-def _tell(build: Any) -> Any:
-    """All that can be told of a result, or of the refusal to build it."""
-    try:
-        made = build()
-    except ValidationError as error:
-        return error.errors(include_url=False)
-    values = [(name, repr(value), type(value)) for name, value in made.__dict__.items()]
-    keys = list(map(type, made.data or ()))
-    return values, keys, made.model_fields_set, repr(made)
-
-
-@pytest.mark.parametrize("field", HookResult.model_fields)
-def test_what_is_built_without_validation_is_what_validation_makes(field: str) -> None:
-    """Also the order of the fields, the exact types and every refusal."""
-    for value in ODD:
-        given: dict[str, Any] = {"action": "deny", "reason": "r", field: value}
-        validated = partial(HookResult.__pydantic_validator__.validate_python, given)
-        told, expected = _tell(partial(HookResult, **given)), _tell(validated)
-        assert told == expected, (field, value)
-
-
-class Anything(str):
-    """A word that says it is any other."""
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("action", ["modify", "continue", Text("modify"), Anything("x"), 1, None])
-def test_the_usual_change_is_what_validation_makes(action: Any) -> None:
-    """It has a way of its own, which only what is exactly that may take."""
-    for value in ODD:
-        given: dict[str, Any] = {"action": action, "data": value}
-        validated = partial(HookResult.__pydantic_validator__.validate_python, given)
-        assert _tell(partial(HookResult, **given)) == _tell(validated), value
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: continue_with({"a": 1}), lambda: HookResult(action="modify", data={"a": 1})]
-)
-def test_which_fields_were_given_is_told_whoever_asks_first(make: Any) -> None:
-    """Each result has its own set, although it is made when it is asked for."""
-    action, given = make().action, {"action", "data"}
-    validated = HookResult.model_validate({"action": action, "data": {"a": 1}})
-    assert make().model_fields_set == given
-    assert make().model_dump(exclude_unset=True) == validated.model_dump(exclude_unset=True)
-    told = validated.model_dump_json(exclude_unset=True)
-    assert make().model_dump_json(exclude_unset=True) == told
-    assert make().model_copy(update={"reason": "r"}).model_fields_set == {*given, "reason"}
-    for copied in (pickle.loads(pickle.dumps(make())), copy.copy(make()), copy.deepcopy(make())):
-        assert copied == validated == make()
-        assert copied.model_fields_set == given
-    one, other = make(), make()
-    one.model_fields_set.add("reason")
-    assert one.model_fields_set == {*given, "reason"}
-    assert other.model_fields_set == given
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = one.nothing
 
 
 def test_a_result_holds_its_own_data() -> None:
@@ -167,22 +84,39 @@ def test_a_result_holds_its_own_data() -> None:
     assert result.context_injections is not HookResult(action="modify").context_injections
 
 
-def test_the_usual_answer_is_one_object() -> None:
-    """Results are frozen, so all hooks that have nothing to say can share one."""
-    assert HookResult(action="continue") is HookResult() is CONTINUE
-    assert HookResult() == HookResult.model_validate({"action": "continue"})
+def test_a_result_is_frozen() -> None:
+    """Whoever has one may rely on it."""
     with pytest.raises(ValidationError, match="frozen"):
         HookResult().action = "deny"
 
 
-def test_a_subclass_is_not_interned() -> None:
-    """It has fields of its own."""
+@pytest.mark.parametrize(
+    ("result", "silent"),
+    [
+        (HookResult(), True),
+        (HookResult(action="continue"), True),
+        (HookResult.model_validate({}), True),
+        (CONTINUE, True),
+        (HookResult(user_message="hello"), False),
+        (HookResult(data={}), False),
+        (HookResult(action="deny"), False),
+        (HookResult.model_construct(action="deny"), False),
+        (HookResult().model_copy(update={"action": "deny"}), False),
+        (HookResult().model_copy(update={"user_message": "hello"}), False),
+    ],
+)
+def test_a_plain_continue_says_nothing(result: HookResult, silent: bool) -> None:
+    """However it was made."""
+    assert result.is_silent is silent
+
+
+def test_a_subclass_has_fields_of_its_own() -> None:
+    """A module may add some."""
 
     class Mine(HookResult):
         more: int = 1
 
     assert Mine().more == 1
-    assert Mine(action="continue") is not Mine(action="continue")
     assert Mine(more=2, reason="x").more == 2
 
 
@@ -248,20 +182,6 @@ def test_what_is_called_wrongly_is_refused() -> None:
         HookResult("deny")
 
 
-def test_nobody_adds_to_the_result_that_all_hooks_share() -> None:
-    """Or the next hook that says continue would carry it too."""
-    for add in (
-        lambda found: found.append("x"),
-        lambda found: found.extend(["x"]),
-        lambda found: found.insert(0, "x"),
-        lambda found: found.__iadd__(["x"]),
-    ):
-        with pytest.raises(TypeError, match="frozen; pass context_injections"):
-            add(HookResult().context_injections)
-    assert HookResult().context_injections == []
-    assert copy.deepcopy(HookResult()) == HookResult() == pickle.loads(pickle.dumps(HookResult()))
-
-
 # What type checkers see
 
 
@@ -320,3 +240,5 @@ def test_fields_of_a_subclass_are_its_own() -> None:
         Own(tickt="T-1")  # type: ignore[call-arg]
     assert HookResult.model_validate({"action": "deny", 5: 1}).action == "deny"
     assert HookResult.model_validate(HookResult(reason="x")).reason == "x"
+    with pytest.raises(ValidationError):
+        HookResult.model_validate(["deny"])

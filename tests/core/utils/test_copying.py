@@ -192,8 +192,7 @@ def test_what_was_left_alone_is_the_callers_own_again():
     """Whatever copy of it came back; a changed part is a copy that the hook does not hold."""
     mine: Any = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [2]}}
     seen: dict[str, Any] = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [3]}}
-    result, is_gone = adopt(seen, mine)
-    assert not is_gone
+    result = adopt(seen, mine)
     assert result["same"] is mine["same"]
     assert result["deep"] is mine["deep"]
     assert result["changed"]["a"] is mine["changed"]["a"]
@@ -203,31 +202,31 @@ def test_what_was_left_alone_is_the_callers_own_again():
 
 
 def test_what_is_equal_and_of_another_type_is_a_change():
-    result, _ = adopt({"a": {"n": True}, "b": True}, {"a": {"n": 1}, "b": 1})
+    result = adopt({"a": {"n": True}, "b": True}, {"a": {"n": 1}, "b": 1})
     assert result["a"]["n"] is True
     assert result["b"] is True
 
 
 def test_what_was_added_is_detached():
     added: list[Any] = [[1], {"a": 1}]
-    result, is_gone = adopt({"a": 1, "new": added, "n": 2}, {"a": 1})
+    result = adopt({"a": 1, "new": added, "n": 2}, {"a": 1})
     added.append(2)
-    assert (result, is_gone) == ({"a": 1, "new": [[1], {"a": 1}], "n": 2}, False)
+    assert result == {"a": 1, "new": [[1], {"a": 1}], "n": 2}
 
 
-def test_what_is_gone_is_told():
-    assert adopt({"b": 2}, {"a": 1, "b": 2}) == ({"b": 2}, True)
-    assert adopt({"b": 2, "c": 3}, {"a": 1, "b": 2}) == ({"b": 2, "c": 3}, True)
+def test_what_is_gone_stays_away():
+    assert adopt({"b": 2}, {"a": 1, "b": 2}) == {"b": 2}
+    assert adopt({"b": 2, "c": 3}, {"a": 1, "b": 2}) == {"b": 2, "c": 3}
 
 
 def test_what_is_pinned_stays_as_it_was():
     """Changed, dropped, added or given in exchange for another field."""
     mine = {"timestamp": "1", "a": 1}
-    assert adopt({"timestamp": "2", "a": 1}, mine, PINNED) == (mine, False)
-    assert adopt({"a": 1}, mine, PINNED) == (mine, True)
-    assert adopt({"timestamp": "1", "a": 1, "session_id": "s"}, mine, PINNED) == (mine, False)
-    assert adopt({"a": 1, "session_id": "s"}, mine, PINNED) == (mine, True)
-    result, _ = adopt({"b": 1, "c": [2], "d": 3}, mine, PINNED)
+    assert adopt({"timestamp": "2", "a": 1}, mine, PINNED) == mine
+    assert adopt({"a": 1}, mine, PINNED) == mine
+    assert adopt({"timestamp": "1", "a": 1, "session_id": "s"}, mine, PINNED) == mine
+    assert adopt({"a": 1, "session_id": "s"}, mine, PINNED) == mine
+    result = adopt({"b": 1, "c": [2], "d": 3}, mine, PINNED)
     assert list(result.items()) == [("b", 1), ("c", [2]), ("d", 3), ("timestamp", "1")]
 
 
@@ -237,7 +236,7 @@ def test_what_has_no_quick_copy_is_detached_too():
 
     mine = {"odd": Odd([1]), "same": Odd([1])}
     given = Odd([2])
-    result, _ = adopt({"odd": given, "same": Odd([1])}, mine)
+    result = adopt({"odd": given, "same": Odd([1])}, mine)
     given.append(3)
     assert result["odd"] == [2]
     assert type(result["odd"]) is Odd

@@ -77,8 +77,7 @@ class Loop:
         turn = Turn(host, context, provider, tools, self._requests.describe_tools(tools))
         started = time.perf_counter()
         reply, self.streamed = "", False
-        if host.heard[EXECUTION_START]:
-            await _announce_start(host, prompt)
+        await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
             if self._turns is None:
                 self._turns = await _count_prompts(context)
@@ -93,9 +92,7 @@ class Loop:
                 await self._keep_unfinished(turn)
             raise
         finally:
-            heard = host.heard
-            if heard[ORCHESTRATOR_COMPLETE] or heard[EXECUTION_COMPLETE]:
-                await self._announce_end(turn, reply, started)
+            await self._announce_end(turn, reply, started)
         return reply
 
     async def _finish_open_calls(self, turn: Turn) -> None:
@@ -166,27 +163,17 @@ class Loop:
 
     async def _announce_end(self, turn: Turn, reply: str, started: float) -> None:
         host = turn.coordinator
-        if host.heard[ORCHESTRATOR_COMPLETE]:
-            data: OrchestratorCompleteData = {
-                "orchestrator": self.name,
-                "final_message": turn.last_message,
-                "turn_count": turn.number,
-                "request_count": turn.requests,
-                "duration_ms": int((time.perf_counter() - started) * 1000),
-                "status": turn.status,
-            }
-            if not host.pass_unheard(ORCHESTRATOR_COMPLETE, data):
-                await host.notify(ORCHESTRATOR_COMPLETE, data)
-        if host.heard[EXECUTION_COMPLETE]:
-            done = ExecutionCompleteData(response=reply, status=turn.status)
-            if not host.pass_unheard(EXECUTION_COMPLETE, done):
-                await host.notify(EXECUTION_COMPLETE, done)
-
-
-async def _announce_start(host: SessionCoordinator, prompt: str) -> None:
-    begun = ExecutionStartData(prompt=prompt)
-    if not host.pass_unheard(EXECUTION_START, begun):
-        await host.notify(EXECUTION_START, begun)
+        data: OrchestratorCompleteData = {
+            "orchestrator": self.name,
+            "final_message": turn.last_message,
+            "turn_count": turn.number,
+            "request_count": turn.requests,
+            "duration_ms": int((time.perf_counter() - started) * 1000),
+            "status": turn.status,
+        }
+        await host.notify(ORCHESTRATOR_COMPLETE, data)
+        done = ExecutionCompleteData(response=reply, status=turn.status)
+        await host.notify(EXECUTION_COMPLETE, done)
 
 
 async def _read_messages(context: ContextManager) -> list[Any]:

@@ -49,12 +49,11 @@ class ModelCaller:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
         found = read_messages(turn.context, turn.provider)
-        messages, passing = found if isinstance(found, list) else await found, None
-        if not turn.coordinator.may_send(messages):
-            opened = await turn.coordinator.open_request(_describe_request(turn, messages))
-            if not opened.allowed or opened.data is None:
-                return Denial(opened.denial)
-            messages, passing = choose_messages(opened, messages)
+        messages = found if isinstance(found, list) else await found
+        opened = await turn.coordinator.open_request(_describe_request(turn, messages))
+        if not opened.allowed or opened.data is None:
+            return Denial(opened.denial)
+        messages, passing = choose_messages(opened, messages)
         request = self._requests.build(messages, turn.specs, passing)
         started = time.perf_counter()
         try:
@@ -66,8 +65,8 @@ class ModelCaller:
         duration = int((time.perf_counter() - started) * 1000)
         if response.usage is not None:
             _count_tokens(turn.coordinator, response.usage)
-        if not turn.coordinator.heard[PROVIDER_RESPONSE]:
-            return response
+        if not turn.coordinator.reaches_anybody(PROVIDER_RESPONSE):
+            return response  # nor written out
         return await _review(turn, response, duration)
 
     async def review_unfinished(self, turn: Turn) -> ChatResponse | Denial:
@@ -137,10 +136,9 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
     """Let the hooks see the reply: they may change it or withhold it."""
     coordinator = turn.coordinator
     data = _describe_reply(turn, response, duration)
-    if not coordinator.hooks.hears(PROVIDER_RESPONSE):
+    if not coordinator.hooks.has_listeners(PROVIDER_RESPONSE):
         data["response"] = response.model_dump(exclude_none=True)
-        if not coordinator.pass_unheard(PROVIDER_RESPONSE, data):
-            await coordinator.notify(PROVIDER_RESPONSE, data)
+        await coordinator.notify(PROVIDER_RESPONSE, data)
         return response
     original = data["response"] = response.model_dump()
     outcome = await coordinator.judge(PROVIDER_RESPONSE, data)

@@ -47,7 +47,7 @@ class StreamingLoop(Loop):
             turn.streamed = False
             return await turn.provider.complete(request)
         reporter = _Reporter(turn.coordinator)
-        turn.streamed = turn.coordinator.hooks.hears(CONTENT_BLOCK_DELTA)
+        turn.streamed = turn.coordinator.hooks.has_listeners(CONTENT_BLOCK_DELTA)
         try:
             async with _close_at_the_end(stream_reply(request)) as stream:
                 async for chunk in stream:
@@ -120,7 +120,8 @@ class _Reporter:
 
     async def _report_piece(self, index: int, is_thought: bool, text: str) -> None:
         # Deltas are many: without a listener they are neither dispatched nor recorded.
-        if not self._host.hooks.hears(THINKING_DELTA if is_thought else CONTENT_BLOCK_DELTA):
+        event = THINKING_DELTA if is_thought else CONTENT_BLOCK_DELTA
+        if not self._host.hooks.has_listeners(event):
             return
         if (index, is_thought) not in self._held:
             self._held[index, is_thought] = HeldText(self._host.trail.scrubbers)

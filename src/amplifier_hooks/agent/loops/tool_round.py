@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any
 
 from amplifier_core.events import DECISION_TOOL_RESOLUTION
@@ -82,14 +81,8 @@ async def _run_all(
             group.create_task(run(place))
 
 
-def _run_one(turn: Turn, call: ToolCall) -> Awaitable[ToolResult]:
-    coordinator = turn.coordinator
-    if coordinator.heard[DECISION_TOOL_RESOLUTION] or coordinator.cancellation.is_cancelled:
-        return _decide_and_run(turn, call)
-    return call_tool(coordinator, call, turn.tools)
-
-
-async def _decide_and_run(turn: Turn, call: ToolCall) -> ToolResult:
+async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
+    """Let hooks choose another tool or veto the choice, then run the call."""
     coordinator = turn.coordinator
     if coordinator.cancellation.is_cancelled:
         return _NOT_RUN
@@ -99,8 +92,6 @@ async def _decide_and_run(turn: Turn, call: ToolCall) -> ToolResult:
         "selected_tool": call.name,
         "reason": "the model asked for it",
     }
-    if coordinator.pass_unheard(DECISION_TOOL_RESOLUTION, decision):
-        return await call_tool(coordinator, call, turn.tools)
     outcome = await coordinator.judge(DECISION_TOOL_RESOLUTION, decision)
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)

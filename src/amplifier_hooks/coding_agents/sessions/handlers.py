@@ -74,7 +74,7 @@ async def _announce_request(session: Session, event: EventContext) -> Verdict | 
         row.occasions and row.occasions[0].event == events.PROVIDER_REQUEST and not row.noisy
         for row in session.dialect.events.values()
     )
-    if tells or not session.coordinator.hooks.hears(events.PROVIDER_REQUEST):
+    if tells or not session.coordinator.hooks.has_listeners(events.PROVIDER_REQUEST):
         return None
     coordinator: Any = session.coordinator
     asked = {

@@ -54,8 +54,9 @@ class ModelHooks(ChatMiddleware):
 
     def _is_judged(self) -> bool:
         """Whether a hook listens to replies or answers, and so could change them."""
-        hears = self.run.coordinator.hooks.hears
-        return hears(events.PROVIDER_RESPONSE) or hears(events.PROMPT_ANSWER)
+        hooks = self.run.coordinator.hooks
+        judged = (events.PROVIDER_RESPONSE, events.PROMPT_ANSWER)
+        return any(hooks.has_listeners(event) for event in judged)
 
     async def _ask(self, context: ChatContext) -> bool:
         """Take the request through the hooks; false if the model is not called."""

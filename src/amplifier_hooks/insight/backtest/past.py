@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
-from amplifier_core.dispatch import Dispatch
 from amplifier_core.events.modes import Mode
 from amplifier_core.hooks import HookRegistry
 
@@ -46,11 +44,4 @@ class PastRegistry(HookRegistry):
         self, clock: PastClock, parent: HookRegistry | None = None, mode: Mode = "enforce"
     ) -> None:
         super().__init__(parent, mode)
-        self._clock = clock
-
-    def _begin(self, event: str, data: Any, is_new: bool = True) -> Dispatch:
-        run = super()._begin(event, data, is_new)
-        run.data["timestamp"] = self._clock.text
-        if run.shared is not None:
-            run.shared["timestamp"] = self._clock.text
-        return run
+        self.clock = lambda: clock.text

@@ -119,13 +119,13 @@ class Rehearsal:
         if event.event == AGENT_SPAWN:
             spawned = str(event.left.get("agent_name") or "")
             self._agents.setdefault(event.session, []).append(spawned)
-        return host.hooks.hears(event.event)
+        return host.hooks.has_listeners(event.event)
 
     def listens(self, name: str) -> bool:
         """Whether events of a name matter to any session so far; True if none is open."""
         if not self._hosts or name == AGENT_SPAWN:
             return True
-        return any(host.hooks.hears(name) for host in self._hosts.values())
+        return any(host.hooks.has_listeners(name) for host in self._hosts.values())
 
     async def judge(
         self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]

@@ -78,7 +78,8 @@ def read_recorded(event: RecordedEvent, left: dict[str, Any]) -> Verdict:
 
 def read_dispatch(run: Dispatch, looks: tuple[Look, ...], doubt: str = "") -> Verdict:
     """What hooks made of an event just now."""
-    spoken, left = run.spoken, {} if is_notification(run.event) else run.data
+    spoken = run.answers
+    left = {} if is_notification(run.event) else run.data
     if not spoken:
         return Verdict("continue", left, looks=looks, doubt=doubt)
     first = strongest(spoken)

@@ -142,7 +142,7 @@ async def _send(hooks: HookRegistry, step: Step, limit: float, turn: _Turn) -> O
 
 def _require_listener(hooks: HookRegistry, event: str, subject: Subject) -> None:
     """Refuse an event that nobody hears: whatever is expected of it would prove nothing."""
-    if not hooks.hears(event):
+    if not hooks.has_listeners(event):
         heard = ", ".join(list_heard(hooks)) or "nothing"
         message = f"no hook of {subject.name} listens to {event}; they listen to {heard}"
         raise AmplifierError(message)

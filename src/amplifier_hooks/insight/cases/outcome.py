@@ -53,7 +53,7 @@ class Outcome:
 
 def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
     """The outcome of a dispatch."""
-    winner = strongest(run.spoken)
+    winner = strongest(run.answers)
     return Outcome(
         event=run.event,
         sent=sent,
@@ -61,7 +61,7 @@ def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
         result=run.fold(),
         action="continue" if winner is None else winner.result.action,
         hook="" if winner is None else winner.hook,
-        listeners=len(run.plan.entries),
+        listeners=len(run.handlers),
         failures=tuple(
             Failure(one.handler.name, describe_error(one.error), find_line(one.error))
             for one in run.troubles
@@ -69,7 +69,7 @@ def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
         ),
         advice=tuple(f"{one.handler.name} {one.advice}" for one in run.troubles if one.advice),
         messages=tuple(
-            one.result.user_message for one in run.spoken if one.result.user_message is not None
+            one.result.user_message for one in run.answers if one.result.user_message is not None
         ),
         ms=ms,
     )

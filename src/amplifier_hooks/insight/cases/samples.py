@@ -49,7 +49,7 @@ def list_heard(hooks: HookRegistry) -> list[str]:
     """The events that hooks listen to, in the order of a session, then those of their own."""
     known = [event for event in ALL_EVENTS if canonical(event) == event]
     named = {canonical(name) for name in hooks.list_handlers() if "*" not in name}
-    return [event for event in known if hooks.hears(event)] + sorted(named - set(known))
+    return [event for event in known if hooks.has_listeners(event)] + sorted(named - set(known))
 
 
 def _list_for(event: str) -> list[Variation]:

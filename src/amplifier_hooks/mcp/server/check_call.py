@@ -264,8 +264,8 @@ NOTE = (
 
 def _list_answers(dispatch: Dispatch) -> list[Answer]:
     """What each hook said, also where shadow mode takes it back."""
-    said = {id(one.handler): one for one in dispatch.shadowed}
-    return [said.get(id(one.handler), one) for one in dispatch.answers]
+    said = {id(one.handler): one for one in dispatch.shadow_answers}
+    return [said.get(id(one.handler), one) for one in dispatch.all_answers]
 
 
 def _describe_answer(answer: Answer) -> HookAnswer:

@@ -312,7 +312,7 @@ class TestDeclaration:
         registry = self.make_registry(Judge())
         with pytest.raises(DeclarationError):
             host_declaration(harness.session, self.write(spec="agent-hooks/9.9"), registry)
-        assert not harness.hooks.hears("tool:pre")
+        assert not harness.hooks.has_listeners("tool:pre")
 
 
 async def test_a_liftable_denial_is_put_to_the_session_s_own_people() -> None:

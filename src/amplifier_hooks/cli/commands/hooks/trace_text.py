@@ -43,7 +43,7 @@ def trace_to_dict(run: Dispatch, watch: Stopwatch) -> dict[str, Any]:
             **answer.result.model_dump(exclude_defaults=True),
             "action": answer.result.action,
         }
-        for answer in run.answers
+        for answer in run.all_answers
     ]
     fold = run.fold().model_dump(exclude_defaults=True)
     skipped = _list_skipped(run)
@@ -54,7 +54,7 @@ def print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
     """A trace for people; `sent` is the data of the event before the hooks saw it."""
     print_heading(escape(run.event))
     seen = sent
-    for order, answer in enumerate(run.answers, 1):
+    for order, answer in enumerate(run.all_answers, 1):
         _TABLE.print([_make_row(order, answer, watch)])
         _print_details(answer)
         if answer.result.action == "modify":
@@ -64,7 +64,7 @@ def print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
     for name in _list_skipped(run):
         why = "not reached: the chain was stopped"
         _TABLE.print([("", (("dim", escape(name)),), (("dim", why),))])
-    if not run.plan.entries:
+    if not run.handlers:
         print_line(("dim", "  no hook listens"))
     _print_fold(run.fold(), sent)
 
@@ -76,7 +76,7 @@ def _make_row(order: int, answer: Answer, watch: Stopwatch) -> list[Cell]:
 
 
 def _list_skipped(run: Dispatch) -> list[str]:
-    return [handler.name for _, _, handler in run.plan.entries[run.ran :]]
+    return [handler.name for handler in run.handlers[run.ran :]]
 
 
 def _get_milliseconds(answer: Answer, watch: Stopwatch) -> float:

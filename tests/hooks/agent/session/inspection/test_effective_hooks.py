@@ -70,12 +70,12 @@ async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(material:
     """A hook behind a denial is not reached."""
     async with mount_hooks(material) as found:
         run, watch = await found.trace("tool:pre", {"tool_name": "Bash", "tool_input": {}})
-    assert [(answer.hook, answer.result.action) for answer in run.answers] == [
+    assert [(answer.hook, answer.result.action) for answer in run.all_answers] == [
         ("mine.on_tool_pre", "deny")
     ]
-    assert [handler.name for _, _, handler in run.plan.entries[run.ran :]] == ["looker"]
-    assert list(watch.seconds) == [run.answers[0].handler.id]
-    assert watch.seconds[run.answers[0].handler.id] > 0
+    assert [handler.name for handler in run.handlers[run.ran :]] == ["looker"]
+    assert list(watch.seconds) == [run.all_answers[0].handler.id]
+    assert watch.seconds[run.all_answers[0].handler.id] > 0
 
 
 async def test_at_the_end_everything_is_unmounted(material: Material) -> None:
