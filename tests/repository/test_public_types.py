@@ -62,7 +62,7 @@ JUSTIFIED = {
         EventRecorder.__call__.data EventRecorder.record.data EventRecorder.emit.data
         normalize_data.data
     """,
-    "pydantic has it so": "HookResult.model_validate.obj",
+    "a hook may return anything; it is read where it is called": "HookHandler.call.return",
     "a tool is looked at, never called, to tell whether it is still the same": """
         ApprovalGate.recall.tool ApprovalGate.remember.tool
     """,
