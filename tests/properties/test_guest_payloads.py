@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, PLAIN, make_project
 

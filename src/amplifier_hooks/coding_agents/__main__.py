@@ -20,8 +20,7 @@ def main(argv: list[str]) -> int:
 
 
 def _create_judge(folder: Path) -> Judge:
-    from amplifier_hooks.coding_agents.self_test.hook import add_check_hook
-    from amplifier_hooks.coding_agents.self_test.ticket import find_ticket
+    from amplifier_hooks.coding_agents.self_test.hook import add_check_hook, find_ticket
     from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 
     return AgentJudge(

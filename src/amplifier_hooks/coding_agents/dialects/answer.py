@@ -8,8 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Decision, Verdict
 
 _LONGEST_LINE = 300

@@ -2,17 +2,166 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Literal
 
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.fields import rename_keys
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An occurrence of an event, and where it belongs."""
+
+    event: str  # ours
+    native: str
+    data: Mapping[str, Any]
+    session_id: str
+    cwd: str
+    transcript: str = ""
+    agent_id: str | None = None
+    blocked_stops: int = 0
+    tool_input: Mapping[str, Any] | None = None  # what an earlier hook of the lane made of it
+
+    @property
+    def tool(self) -> str:
+        """Our name of the tool."""
+        return str(self.data.get("tool_name") or "")
+
+    @property
+    def tool_call_id(self) -> str:
+        """The id of the tool call, empty where there is none."""
+        return str(self.data.get("tool_call_id") or "")
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The input of the tool as it stands."""
+        given = self.data.get("tool_input") if self.tool_input is None else self.tool_input
+        return dict(given) if isinstance(given, Mapping) else {}
+
+    @property
+    def response(self) -> Mapping[str, Any]:
+        """The tool's result, as an object in any case."""
+        result = self.data.get("tool_result")
+        return result if isinstance(result, Mapping) else {"success": True, "output": result}
+
+    @property
+    def error(self) -> str:
+        """Why the tool failed."""
+        error = self.data.get("error") or self.response.get("error")
+        return str(error.get("message", error)) if isinstance(error, Mapping) else str(error or "")
+
+    @property
+    def last_message(self) -> str:
+        """The last thing the agent said."""
+        return read_text(self.data.get("final_message") or self.data.get("result"))
+
+
+def read_text(message: Any) -> str:
+    """The text of a message or of a sub-agent's result; a list of blocks is joined."""
+    if not isinstance(message, dict):
+        return ""
+    content = message.get("content", message.get("output"))
+    if isinstance(content, list):
+        blocks = (block for block in content if isinstance(block, dict))
+        content = "".join(str(block.get("text", "")) for block in blocks)
+    return str(content or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """What to run, when, and what its failure means."""
+
+    dialect: str
+    native: str  # the event's name in that dialect
+    where: str  # for messages: file and position
+    command: str | None = None
+    args: tuple[str, ...] | None = None  # run without a shell
+    run: str | tuple[str, ...] | None = None  # in their place, with trusted copies of the scripts
+    expects: Mapping[Path, bytes | None] = field(default_factory=dict)  # what must not have changed
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    header_vars: frozenset[str] = frozenset()
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    matcher: str | None = None
+    condition: str | None = None
+    timeout: float = 60.0
+    fail_closed: bool = False
+    background: bool = False
+    once: bool = False
+    lane: str | None = None  # handlers of one lane run in order
+    loop_limit: int = 8
+
+    @property
+    def label(self) -> str:
+        """The short name a person recognises it by."""
+        return self.url or self.command or " ".join(self.args or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An exit code and two streams, or the reason why there are none."""
+
+    code: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    failure: str | None = None
+    timed_out: bool = False
+
+
+def build_reply(answer: Mapping[str, Any]) -> Reply:
+    """One JSON object on stdout, without the keys that hold None; nothing if none is left."""
+    said = {key: value for key, value in answer.items() if value is not None}
+    return Reply(stdout=_print(said)) if said else Reply()
+
+
+def _print(answer: dict[str, Any]) -> str:
+    """JSON that every parser takes: NaN is none, and one half of a character voids it for some."""
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False, default=str)
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def get_text(payload: Mapping[str, Any], key: str) -> str:
+    """The text under a key; empty where there is none."""
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def require_text(payload: Mapping[str, Any], key: str) -> str:
+    """The text under a key that nothing can be judged without."""
+    value = payload.get(key)
+    if not isinstance(value, str):
+        raise TypeError(f"{key!r} must be a text, got {type(value).__name__}")
+    return value
+
+
+def require_object(payload: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key that nothing can be judged without."""
+    value = payload.get(key)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{key!r} must be an object, got {type(value).__name__}")
+    return dict(value)
+
+
+def get_number(payload: Mapping[str, Any], key: str) -> int:
+    """The whole number under a key; 0 where there is none."""
+    value = payload.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return int(value)
+
+
+def rename_keys(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The fields under their new names; none hides behind another that had this name before."""
+    renamed = {names[key]: value for key, value in fields.items() if key in names}
+    return {**{key: value for key, value in fields.items() if key not in names}, **renamed}
+
 
 TOOL = "tool"
 """In the column `matched`: the matchers of this event name tools."""

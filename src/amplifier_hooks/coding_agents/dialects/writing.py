@@ -6,10 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from amplifier_core import events
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Dialect, NativeEvent
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    TOOL,
+    Call,
+    Dialect,
+    Handler,
+    NativeEvent,
+    Reply,
+)
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 

@@ -12,14 +12,18 @@ from amplifier_hooks.coding_agents.installing.extensions import MOD
 from amplifier_hooks.coding_agents.installing.status import Status, read_status
 from amplifier_hooks.coding_agents.installing.versions import explain_version
 from amplifier_hooks.coding_agents.self_test import answers, failures
+from amplifier_hooks.coding_agents.self_test.context import (
+    CheckContext,
+    CheckProblem,
+    Finding,
+    State,
+    leave,
+)
 from amplifier_hooks.coding_agents.self_test.entry import Entry, explain_foreign
-from amplifier_hooks.coding_agents.self_test.finding import Finding, State
+from amplifier_hooks.coding_agents.self_test.hook import make_ticket
 from amplifier_hooks.coding_agents.self_test.host import Host
-from amplifier_hooks.coding_agents.self_test.leaving import leave
-from amplifier_hooks.coding_agents.self_test.scene import CheckProblem, Scene
-from amplifier_hooks.coding_agents.self_test.ticket import make_ticket
 
-Line = Callable[[Scene, str], Finding]
+Line = Callable[[CheckContext, str], Finding]
 
 SECONDS = 2.0
 FIRST = "the guard answers"
@@ -65,9 +69,9 @@ class Check:
             return
         ticket = make_ticket(folder, seconds)
         host = Host(self._agent, self._entries, ticket.session_id, self._cwd)
-        scene = Scene(host, ticket, AGENTS[self._agent].title, folder, seconds)
+        context = CheckContext(host, ticket, AGENTS[self._agent].title, folder, seconds)
         try:
-            yield from self._try_all(scene)
+            yield from self._try_all(context)
         finally:
             leave(host, ticket, folder)
 
@@ -86,31 +90,31 @@ class Check:
         yield _judge_version(status)
         yield from _list_above(status)
 
-    def _try_all(self, scene: Scene) -> Iterator[Finding]:
-        scene.host.start_session()  # always by a command, which starts the resident process
-        first = _try(failures.answer_at_all, scene, FIRST)
+    def _try_all(self, context: CheckContext) -> Iterator[Finding]:
+        context.host.start_session()  # always by a command, which starts the resident process
+        first = _try(failures.answer_at_all, context, FIRST)
         yield first
         if first.fails:
             yield from _leave_out()
             return
-        self.milliseconds = failures.measure_call(scene)
+        self.milliseconds = failures.measure_call(context)
         with ThreadPoolExecutor(len(_SLOW)) as pool:
             slow = {
-                name: pool.submit(_try, line, scene, name)
+                name: pool.submit(_try, line, context, name)
                 for name, line in LINES.items()
                 if line in _SLOW
             }
             done = {
-                name: _try(line, scene, name) for name, line in LINES.items() if name not in slow
+                name: _try(line, context, name) for name, line in LINES.items() if name not in slow
             }
             for name in LINES:
                 yield slow[name].result() if name in slow else done[name]
 
 
-def _try(line: Line, scene: Scene, name: str) -> Finding:
+def _try(line: Line, context: CheckContext, name: str) -> Finding:
     """A line that falls over has found something, too."""
     try:
-        return line(scene, name)
+        return line(context, name)
     except (CheckProblem, OSError, ValueError) as error:
         return Finding(name, "broken", str(error) or describe_error(error))
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.installing.agents import get_command, is_ours, list_handlers
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.line import (

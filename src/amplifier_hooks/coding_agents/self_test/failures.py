@@ -10,68 +10,74 @@ from dataclasses import replace
 from statistics import median
 
 from amplifier_hooks.coding_agents.self_test import hook
-from amplifier_hooks.coding_agents.self_test.finding import Finding
+from amplifier_hooks.coding_agents.self_test.context import (
+    CheckContext,
+    Finding,
+    Spare,
+    describe,
+    leave,
+    prepare_spare,
+)
+from amplifier_hooks.coding_agents.self_test.hook import make_ticket
 from amplifier_hooks.coding_agents.self_test.host import Answer, Event
-from amplifier_hooks.coding_agents.self_test.leaving import leave
-from amplifier_hooks.coding_agents.self_test.scene import Scene, describe
-from amplifier_hooks.coding_agents.self_test.spare import Spare, prepare_spare
-from amplifier_hooks.coding_agents.self_test.ticket import make_ticket
 
 _REACH_SECONDS = 30.0
 _LIMIT = 50.0
 _CALLS = 5
 
 
-def measure_call(scene: Scene) -> float:
+def measure_call(context: CheckContext) -> float:
     """Milliseconds that one call takes from the start of the command to its answer."""
     spent = []
     for number in range(_CALLS):
-        event = scene.make_call("plain", number + 1)
+        event = context.make_call("plain", number + 1)
         began = time.perf_counter()
-        scene.host.call(event)
+        context.host.call(event)
         spent.append((time.perf_counter() - began) * 1000)
     return median(spent)
 
 
-def crash_client(scene: Scene, name: str) -> Finding:
+def crash_client(context: CheckContext, name: str) -> Finding:
     """The command is killed while it waits for the answer, at every gate."""
-    gates = scene.make_gates("crash")
+    gates = context.make_gates("crash")
     if any(event.entry.by_http for event in gates.values()):
         return Finding(name, "cannot", "there is no command: events are sent by HTTP")
-    shots = [(case, event, scene.host.fire(event, _LIMIT)) for case, event in gates.items()]
+    shots = [(case, event, context.host.fire(event, _LIMIT)) for case, event in gates.items()]
     answers = {}
     for case, event, shot in shots:
-        if scene.ticket.wait_for_report(case, _REACH_SECONDS):
+        if context.ticket.wait_for_report(case, _REACH_SECONDS):
             shot.kill_client()
-        answers[case] = _locate(event, scene.host.read(event, shot))
-        scene.ticket.report(f"free-{case}")
-    found = _find_open(scene, name, answers)
+        answers[case] = _locate(event, context.host.read(event, shot))
+        context.ticket.report(f"free-{case}")
+    found = _find_open(context, name, answers)
     if found is not None:
         return found
     for case in answers:
-        scene.ticket.wait_for_report(f"freed-{case}", _REACH_SECONDS)
+        context.ticket.wait_for_report(f"freed-{case}", _REACH_SECONDS)
     return Finding(name, "ok", f"killed while it waited at {_list_natives(gates)}")
 
 
-def time_out(scene: Scene, name: str) -> Finding:
+def time_out(context: CheckContext, name: str) -> Finding:
     """A hook hangs: our own limit must come before the agent's, which lets the call run."""
-    gates = scene.make_gates("hang")
+    gates = context.make_gates("hang")
     for event in gates.values():
         ours, theirs = event.entry.seconds, event.entry.handler.timeout
         if ours is not None and ours >= theirs and not event.entry.handler.fail_closed:
-            lost = f"at {event.entry.native} {scene.title} gives up after {theirs:g} s"
+            lost = f"at {event.entry.native} {context.title} gives up after {theirs:g} s"
             return Finding(name, "broken", f"{lost}, and goes on; our own limit is {ours:g} s")
-    shots = [(case, event, scene.host.fire(event, scene.seconds)) for case, event in gates.items()]
-    answers = {case: _locate(event, scene.host.read(event, shot)) for case, event, shot in shots}
-    found = _find_open(scene, name, answers)
-    return found or Finding(name, "ok", f"after {scene.seconds:g} s at {_list_natives(gates)}")
+    shots = [
+        (case, event, context.host.fire(event, context.seconds)) for case, event in gates.items()
+    ]
+    answers = {case: _locate(event, context.host.read(event, shot)) for case, event, shot in shots}
+    found = _find_open(context, name, answers)
+    return found or Finding(name, "ok", f"after {context.seconds:g} s at {_list_natives(gates)}")
 
 
-def _find_open(scene: Scene, name: str, answers: Mapping[str, Answer]) -> Finding | None:
+def _find_open(context: CheckContext, name: str, answers: Mapping[str, Answer]) -> Finding | None:
     """The first gate that was not judged, or that let its event through."""
     for case, answer in answers.items():
-        if not answer.blocks or not scene.ticket.list_reports(case):
-            return scene.judge(name, case, answer, works=False, how="")
+        if not answer.blocks or not context.ticket.list_reports(case):
+            return context.judge(name, case, answer, works=False, how="")
     return None
 
 
@@ -85,49 +91,49 @@ def _locate(event: Event, answer: Answer) -> Answer:
     return Answer(replace(answer.verdict, reason=None), reply)
 
 
-def kill_resident(scene: Scene, name: str) -> Finding:
+def kill_resident(context: CheckContext, name: str) -> Finding:
     """The process that judges is killed in the middle; it is one that only the check uses."""
-    with prepare_spare(scene.folder) as spare:
-        ticket = make_ticket(spare.folder, scene.seconds)
-        host = scene.host.move_to(spare.folder, spare.port, ticket.session_id)
-        played = Scene(host, ticket, scene.title, spare.folder, scene.seconds)
+    with prepare_spare(context.folder) as spare:
+        ticket = make_ticket(spare.folder, context.seconds)
+        host = context.host.move_to(spare.folder, spare.port, ticket.session_id)
+        played = CheckContext(host, ticket, context.title, spare.folder, context.seconds)
         try:
             return _kill_resident(played, spare, name)
         finally:
             leave(host, ticket, spare.folder)
 
 
-def _kill_resident(scene: Scene, spare: Spare, name: str) -> Finding:
-    event = scene.make_call("die")
+def _kill_resident(context: CheckContext, spare: Spare, name: str) -> Finding:
+    event = context.make_call("die")
     if event.entry.by_http:
-        scene.host.start_session()  # by a command, which starts the process
-    shot = scene.host.fire(event, _LIMIT)
-    pid = spare.find_pid() if scene.ticket.wait_for_report("die", _REACH_SECONDS) else None
+        context.host.start_session()  # by a command, which starts the process
+    shot = context.host.fire(event, _LIMIT)
+    pid = spare.find_pid() if context.ticket.wait_for_report("die", _REACH_SECONDS) else None
     if pid is not None:
         os.kill(pid, signal.SIGKILL)
-    answer = scene.host.read(event, shot)
+    answer = context.host.read(event, shot)
     if pid is None:
         return Finding(name, "broken", f"a process of its own did not judge: {describe(answer)}")
     judged = hook.AGAIN in (answer.verdict.reason or "")
     how = "the next process judged the call" if judged else f"blocked: {answer.describe()}"
-    return scene.judge(name, "die", answer, works=answer.blocks, how=f"killed; {how}")
+    return context.judge(name, "die", answer, works=answer.blocks, how=f"killed; {how}")
 
 
-def call_twice(scene: Scene, name: str) -> Finding:
+def call_twice(context: CheckContext, name: str) -> Finding:
     """Two calls are judged at the same time, and each gets its own answer."""
-    both = [(case, scene.make_call(case)) for case in ("one", "other")]
-    shots = [(case, event, scene.host.fire(event, _LIMIT)) for case, event in both]
-    answers = [(case, scene.host.read(event, shot)) for case, event, shot in shots]
+    both = [(case, context.make_call(case)) for case in ("one", "other")]
+    shots = [(case, event, context.host.fire(event, _LIMIT)) for case, event in both]
+    answers = [(case, context.host.read(event, shot)) for case, event, shot in shots]
     for case, answer in answers:
         works = answer.blocks and (answer.verdict.reason or "").endswith(f": {case}")
         if not works:
-            return scene.judge(name, case, answer, works=False, how="")
+            return context.judge(name, case, answer, works=False, how="")
     return Finding(name, "ok", "each has its own answer")
 
 
-def answer_at_all(scene: Scene, name: str) -> Finding:
+def answer_at_all(context: CheckContext, name: str) -> Finding:
     """An event reaches the hooks of a session, and an answer comes back."""
-    event = scene.make_call("plain")
-    answer = scene.host.call(event)
-    works = not answer.blocks and bool(scene.ticket.list_reports("plain"))
-    return scene.judge(name, "plain", answer, works=works, how=f"at {event.entry.native}")
+    event = context.make_call("plain")
+    answer = context.host.call(event)
+    works = not answer.blocks and bool(context.ticket.list_reports("plain"))
+    return context.judge(name, "plain", answer, works=works, how=f"at {event.entry.native}")

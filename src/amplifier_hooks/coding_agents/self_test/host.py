@@ -2,25 +2,126 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import signal
+import subprocess
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from amplifier_core import events
+from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.daemon.http import SECONDS_HEADER
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Dialect, NativeEvent
+from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Call, Dialect, NativeEvent, Reply
 from amplifier_hooks.coding_agents.dialects.reading import name_event
-from amplifier_hooks.coding_agents.dialects.reply import Reply
 from amplifier_hooks.coding_agents.self_test.entry import Entry
-from amplifier_hooks.coding_agents.self_test.http_shot import HttpShot
-from amplifier_hooks.coding_agents.self_test.shot import CommandShot, Shot
 from amplifier_hooks.external.verdicts import Verdict
+
+
+class Shot(Protocol):
+    """An event that was fired."""
+
+    def wait(self, seconds: float) -> Reply:
+        """The answer, or that there was none in that time."""
+
+    def kill_client(self) -> None:
+        """Kill the command that waits for the answer."""
+
+
+class CommandShot:
+    """The line in a shell, with the event on its standard input."""
+
+    def __init__(self, line: str, payload: bytes, env: Mapping[str, str], cwd: Path) -> None:
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", line],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+        )
+        stdin, self._process.stdin = self._process.stdin, None
+        assert stdin is not None
+        with contextlib.suppress(BrokenPipeError), stdin:
+            stdin.write(payload)
+
+    def wait(self, seconds: float) -> Reply:
+        """Its exit code and what it wrote."""
+        try:
+            out, err = self._process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self._end()
+            return Reply(failure=f"it did not end within {seconds:g} seconds", timed_out=True)
+        code = self._process.returncode
+        return Reply(code, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def kill_client(self) -> None:
+        """The shell's child, or the shell itself if it has become the command."""
+        pid = self._process.pid
+        for one in _list_children(pid) or [pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+    def _end(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+
+
+def _list_children(parent: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            # Behind the name, which may hold anything: state, then parent.
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(folder.name))
+    return found
+
+
+class HttpShot:
+    """A request under way."""
+
+    def __init__(self, url: str, payload: bytes, headers: Mapping[str, str]) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._answer: Future[Reply] = self._pool.submit(_post, url, payload, dict(headers))
+        self._pool.shutdown(wait=False)
+
+    def wait(self, seconds: float) -> Reply:
+        """The body of the answer, or why there is none."""
+        try:
+            return self._answer.result(seconds)
+        except StillRunning:
+            return Reply(failure=f"no answer within {seconds:g} seconds", timed_out=True)
+
+    def kill_client(self) -> None:
+        """There is no command."""
+
+
+def _post(url: str, payload: bytes, headers: dict[str, str]) -> Reply:
+    place = urlsplit(url)
+    line = HTTPConnection(str(place.hostname), place.port, timeout=60)
+    try:
+        line.request("POST", place.path, payload, {**headers, "Content-Type": "application/json"})
+        answer = line.getresponse()
+        body = answer.read().decode(errors="replace")
+    except (OSError, HTTPException) as error:
+        return Reply(failure=f"{url}: {describe_error(error)}")
+    finally:
+        line.close()
+    if answer.status != 200:
+        return Reply(failure=f"{url} answered with status {answer.status}: {body[:200]}")
+    return Reply(stdout=body)
+
 
 LIMIT = "AMPLIFIER_GUEST_SECONDS"
 # Of an agent in whose shell the check itself may run.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.fields import get_text
+from amplifier_hooks.coding_agents.dialects.dialect import get_text
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 EXPANSION = "guest:user_prompt_expansion"

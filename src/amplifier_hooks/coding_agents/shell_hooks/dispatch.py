@@ -10,7 +10,7 @@ from amplifier_core import events
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects.answer import combine
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
 from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import Runner

@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.utils.suggest import find_slip
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME
 from amplifier_hooks.coding_agents.shell_hooks.http import explain_refusal
 from amplifier_hooks.machine.http import ensure_available

@@ -7,8 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
 from amplifier_hooks.machine.http import HttpError, check_private_url, post_json
 
 _LIMIT = 1_000_000

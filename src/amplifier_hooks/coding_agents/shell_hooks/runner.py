@@ -13,9 +13,7 @@ from typing import Any
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import report_failure
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.coding_agents.shell_hooks.command import run_hook
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
 from amplifier_hooks.coding_agents.shell_hooks.http import post

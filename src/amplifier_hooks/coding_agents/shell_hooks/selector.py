@@ -8,8 +8,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.interfaces import Host
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler
 from amplifier_hooks.coding_agents.dialects.matcher import passes_rule
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
 from amplifier_hooks.modules.registration import get_working_dir

@@ -14,7 +14,7 @@ from amplifier_core.events.foreign_names import find_named
 from amplifier_core.events.names import KNOWN, find_meant
 from amplifier_core.utils.suggest import find_slip
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME
 from amplifier_hooks.coding_agents.shell_hooks.entry import (
     Position,

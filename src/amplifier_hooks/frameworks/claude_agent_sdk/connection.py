@@ -17,8 +17,8 @@ from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
+from amplifier_hooks.coding_agents.dialects.dialect import Reply
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.dialects.reply import Reply
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK_BY_OPTIONS, Coverage
 from amplifier_hooks.external.governor import Governor

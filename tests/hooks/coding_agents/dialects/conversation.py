@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.external.verdicts import Verdict
 
 Data = dict[str, Any]

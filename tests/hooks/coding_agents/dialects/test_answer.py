@@ -12,8 +12,7 @@ from amplifier_hooks.coding_agents.dialects.answer import (
     read_answer,
     validate_answer,
 )
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
 from amplifier_hooks.external.verdicts import NOTHING, Verdict
 
 OPEN = Handler("claude", "PreToolUse", "x", command="hook")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.call import Call, read_text
+from amplifier_hooks.coding_agents.dialects.dialect import Call, read_text
 
 
 def make_call(**data: Any) -> Call:

@@ -13,9 +13,7 @@ from amplifier_core import events
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import combine
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import encode_payload
 

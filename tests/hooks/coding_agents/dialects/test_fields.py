@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.fields import (
+from amplifier_hooks.coding_agents.dialects.dialect import (
     get_number,
     get_text,
     rename_keys,

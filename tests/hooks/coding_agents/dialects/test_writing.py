@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import parse_object
-from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.dialect import (
     TOOL,
+    Call,
     Dialect,
+    Handler,
     NativeEvent,
     Occasion,
     Power,
+    Reply,
+    build_reply,
 )
-from amplifier_hooks.coding_agents.dialects.handler import Handler
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.coding_agents.dialects.reading import name_event
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
 from amplifier_hooks.coding_agents.dialects.writing import NO_REASON, fit_verdict, write_reply
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict

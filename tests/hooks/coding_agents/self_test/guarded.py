@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.installation import Target
+from amplifier_hooks.coding_agents.self_test.context import CheckContext, leave
 from amplifier_hooks.coding_agents.self_test.entry import Entry, read_entries
+from amplifier_hooks.coding_agents.self_test.hook import make_ticket
 from amplifier_hooks.coding_agents.self_test.host import Host
-from amplifier_hooks.coding_agents.self_test.leaving import leave
-from amplifier_hooks.coding_agents.self_test.scene import Scene
-from amplifier_hooks.coding_agents.self_test.ticket import make_ticket
 
 BUNDLE = """
 name: project
@@ -51,10 +50,10 @@ def pass_through(script: str) -> Callable[[str], str]:
     return lambda line: f"( {line.partition(' ||')[0]} ) | sed '{script}'"
 
 
-def change_entries(scene: Scene, entries: Mapping[str, Entry]) -> Scene:
+def change_entries(context: CheckContext, entries: Mapping[str, Entry]) -> CheckContext:
     """The same session behind other commands."""
-    host = Host(scene.host.dialect.name, entries, scene.ticket.session_id, Path.cwd())
-    return replace(scene, host=host)
+    host = Host(context.host.dialect.name, entries, context.ticket.session_id, Path.cwd())
+    return replace(context, host=host)
 
 
 @contextmanager
@@ -64,14 +63,14 @@ def play(
     entries: Mapping[str, Entry] | None = None,
     seconds: float = SECONDS,
     folder: Path | None = None,
-) -> Iterator[Scene]:
+) -> Iterator[CheckContext]:
     """A session of the agent; `folder` says where else to learn how the process is started."""
     found = read_guard(agent, project) if entries is None else entries
     place = choose_folder()
     ticket = make_ticket(place, seconds)
     host = Host(agent, found, ticket.session_id, project)
     try:
-        yield Scene(host, ticket, AGENTS[agent].title, folder or place, seconds)
+        yield CheckContext(host, ticket, AGENTS[agent].title, folder or place, seconds)
     finally:
         leave(host, ticket, place)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.self_test import answers
-from amplifier_hooks.coding_agents.self_test.finding import Finding
-from amplifier_hooks.coding_agents.self_test.scene import Scene
+from amplifier_hooks.coding_agents.self_test.context import CheckContext, Finding
 from tests.hooks.coding_agents.self_test.guarded import (
     break_line,
     change_entries,
@@ -20,7 +19,7 @@ from tests.hooks.coding_agents.self_test.guarded import (
     read_guard,
 )
 
-Line = Callable[[Scene, str], Finding]
+Line = Callable[[CheckContext, str], Finding]
 
 ALWAYS: tuple[Line, ...] = (
     answers.deny_call,
@@ -33,8 +32,8 @@ ALWAYS: tuple[Line, ...] = (
 
 def obey(agent: str, project: Path) -> list[Finding]:
     """How it goes with one agent."""
-    with play(agent, project) as scene:
-        return [line(scene, f"{agent} {line.__name__}") for line in ALWAYS]
+    with play(agent, project) as context:
+        return [line(context, f"{agent} {line.__name__}") for line in ALWAYS]
 
 
 def test_every_agent_obeys(project: Path) -> None:
@@ -60,17 +59,17 @@ WRONG: tuple[tuple[Line, str, str, str], ...] = (
 def test_an_answer_that_is_not_obeyed_is_found(project: Path) -> None:
     """One word of an answer is wrong, and the line says what that does."""
     entries = read_guard("claude", project)
-    with play("claude", project) as scene:
+    with play("claude", project) as context:
         for line, native, script, said in WRONG:
             broken = break_line(entries, native, pass_through(script))
-            found = line(change_entries(scene, broken), "line")
+            found = line(change_entries(context, broken), "line")
             assert found.state == "broken", (script, found)
             assert said in found.detail
 
 
 def test_the_agent_asks_its_person(project: Path) -> None:
     """Where it has a prompt of its own."""
-    with play("claude", project) as scene:
-        assert answers.ask_person(scene, "line") == Finding(
+    with play("claude", project) as context:
+        assert answers.ask_person(context, "line") == Finding(
             "line", "ok", "Claude Code asks its person"
         )

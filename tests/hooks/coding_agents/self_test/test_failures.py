@@ -12,9 +12,8 @@ import pytest
 from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.self_test import failures
+from amplifier_hooks.coding_agents.self_test.context import CheckContext, Finding
 from amplifier_hooks.coding_agents.self_test.entry import Entry
-from amplifier_hooks.coding_agents.self_test.finding import Finding
-from amplifier_hooks.coding_agents.self_test.scene import Scene
 from tests.hooks.coding_agents.self_test.guarded import (
     BUNDLE,
     break_line,
@@ -25,7 +24,7 @@ from tests.hooks.coding_agents.self_test.guarded import (
 from tests.support.guests import make_guest_folder, write_launch_text
 from tests.support.trust import trust_project
 
-Line = Callable[[Scene, str], Finding]
+Line = Callable[[CheckContext, str], Finding]
 
 GATE = "PreToolUse"
 
@@ -53,8 +52,8 @@ def test_a_crash_or_a_time_out_that_lets_calls_through_is_found(
 ) -> None:
     """The end of the line is gone or says the wrong thing, or the answer is spoiled."""
     entries = break_line(read_guard("claude", project), GATE, change)
-    with play("claude", project, entries) as scene:
-        found = line(scene, "line")
+    with play("claude", project, entries) as context:
+        found = line(context, "line")
     assert found.state == "broken", found
     assert f"{GATE}: " in found.detail
     assert "LET THROUGH" in found.detail
@@ -62,8 +61,8 @@ def test_a_crash_or_a_time_out_that_lets_calls_through_is_found(
 
 def test_a_crash_at_every_gate_blocks(project: Path) -> None:
     """Copilot's prompts and results need another answer than its tools."""
-    with play("copilot", project) as scene:
-        found = failures.crash_client(scene, "line")
+    with play("copilot", project) as context:
+        found = failures.crash_client(context, "line")
     natives = "preToolUse, userPromptSubmitted, postToolUse"
     assert found == Finding("line", "ok", f"killed while it waited at {natives}")
 
@@ -72,8 +71,8 @@ def test_an_agent_that_gives_up_before_us_is_found(project: Path) -> None:
     """Somebody has written a short time-out into the settings."""
     entries = read_guard("claude", project)
     short = Entry(replace(entries[GATE].handler, timeout=5.0))
-    with play("claude", project, {**entries, GATE: short}) as scene:
-        found = failures.time_out(scene, "line")
+    with play("claude", project, {**entries, GATE: short}) as context:
+        found = failures.time_out(context, "line")
     assert found.state == "broken"
     assert "gives up after 5 s, and goes on; our own limit is 590 s" in found.detail
 
@@ -83,8 +82,8 @@ def test_calls_that_wait_for_one_another_are_found(project: Path) -> None:
     entries = break_line(
         read_guard("claude", project), GATE, lambda line: f"flock {project} {line}"
     )
-    with play("claude", project, entries, seconds=0.1) as scene:
-        found = failures.call_twice(scene, "line")
+    with play("claude", project, entries, seconds=0.1) as context:
+        found = failures.call_twice(context, "line")
     assert found.state == "broken", found
 
 
@@ -93,10 +92,10 @@ def test_a_death_that_lets_the_call_through_is_found(project: Path) -> None:
     launch = read_launch(bytes(choose_folder()))
     once = f'mkdir "{project}/started" && exec "$0" "$@"'
     entries = break_line(read_guard("claude", project), GATE, let_through)
-    with make_guest_folder() as folder, play("claude", project, entries, folder=folder) as scene:
+    with make_guest_folder() as folder, play("claude", project, entries, folder=folder) as context:
         argv = ["/bin/sh", "-c", once, *launch.argv]
         write_launch_text(folder, json.dumps({"argv": argv, "env": launch.env}))
-        found = failures.kill_resident(scene, "line")
+        found = failures.kill_resident(context, "line")
     assert found.state == "broken", found
     assert "LET THROUGH" in found.detail
     (project / "started").rmdir()
@@ -135,8 +134,8 @@ def test_a_bundle_that_nobody_trusts_is_found(project: Path) -> None:
 
 
 def _answer(agent: str, folder: Path, entries: dict[str, Entry]) -> Finding:
-    with play(agent, folder, entries) as scene:
-        found = failures.answer_at_all(scene, "line")
+    with play(agent, folder, entries) as context:
+        found = failures.answer_at_all(context, "line")
     assert found.state == "broken", found
     return found
 
@@ -148,8 +147,8 @@ def test_hooks_of_the_person_may_block_the_check(project: Path) -> None:
     (strict / "strict.py").write_text(STRICT)
     (strict / "amplifier.yaml").write_text(f"{BUNDLE}  - ./strict.py\n")
     trust_project(strict)
-    with play("claude", strict, read_guard("claude", project)) as scene:
-        found = failures.answer_at_all(scene, "line")
+    with play("claude", strict, read_guard("claude", project)) as context:
+        found = failures.answer_at_all(context, "line")
     assert found == Finding(
         "line", "yours", "your own hooks block it: Operation denied by strict: Not even echo."
     )

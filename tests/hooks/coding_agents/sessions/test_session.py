@@ -23,8 +23,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryAudit
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
 from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.entry import (
     Position,
     UnsupportedEntry,

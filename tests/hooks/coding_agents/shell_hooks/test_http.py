@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
 from amplifier_hooks.coding_agents.shell_hooks.http import explain_refusal, post
 from tests.hooks.coding_agents.shell_hooks.hook_files import configure, specific
 from tests.support.harness import Harness

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.answer import combine
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
 from amplifier_hooks.coding_agents.shell_hooks.runner import Runner, encode_payload
 from amplifier_hooks.coding_agents.shell_hooks.selector import Job

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
 from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
 from tests.support.harness import Harness

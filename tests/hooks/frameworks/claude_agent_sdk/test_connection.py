@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("claude_agent_sdk")
 
 from amplifier_core import HookResult
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Reply
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import (
     Connection,

@@ -15,7 +15,7 @@ from amplifier_hooks.coding_agents.installing.names import TITLES
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.installing.installation import Target
-    from amplifier_hooks.coding_agents.self_test.finding import Finding
+    from amplifier_hooks.coding_agents.self_test.context import Finding
 
 _WORDS = {
     "ok": ("good", "ok"),

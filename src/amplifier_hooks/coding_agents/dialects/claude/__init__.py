@@ -7,15 +7,16 @@ from amplifier_hooks.coding_agents.dialects.claude.answers import (
     read_reply,
     write_reply,
 )
-from amplifier_hooks.coding_agents.dialects.claude.common import (
+from amplifier_hooks.coding_agents.dialects.claude.events import (
+    EVENTS,
     INPUT_KEYS,
     OLDER_NAMES,
     TOOL_NAMES,
     build_common,
     build_environment,
+    build_response,
+    find_parts,
 )
-from amplifier_hooks.coding_agents.dialects.claude.events import EVENTS
-from amplifier_hooks.coding_agents.dialects.claude.tools import build_response, find_parts
 from amplifier_hooks.coding_agents.dialects.dialect import Dialect
 from amplifier_hooks.coding_agents.dialects.matcher import matches_listed
 

@@ -9,9 +9,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import claude
 from amplifier_hooks.coding_agents.dialects.answer import judge_exit, parse_object, report_failure
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply, build_reply
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 

@@ -9,9 +9,14 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects import claude
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.dialect import NativeEvent, Occasion, Power
-from amplifier_hooks.coding_agents.dialects.fields import get_number, get_text
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    Call,
+    NativeEvent,
+    Occasion,
+    Power,
+    get_number,
+    get_text,
+)
 
 TOOL_NAMES = {"Delegate": "spawn_agent"}
 INPUT_KEYS = {"Delegate": {"agent_name": "task_name", "task": "message"}}

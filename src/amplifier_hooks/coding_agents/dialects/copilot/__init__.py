@@ -8,12 +8,13 @@ from amplifier_hooks.coding_agents.dialects.copilot.answers import (
     read_reply,
     write_reply,
 )
-from amplifier_hooks.coding_agents.dialects.copilot.common import build_common, build_environment
-from amplifier_hooks.coding_agents.dialects.copilot.events import EVENTS
-from amplifier_hooks.coding_agents.dialects.copilot.tools import (
+from amplifier_hooks.coding_agents.dialects.copilot.events import (
+    EVENTS,
     INPUT_KEYS,
     OLDER_NAMES,
     TOOL_NAMES,
+    build_common,
+    build_environment,
     find_parts,
 )
 from amplifier_hooks.coding_agents.dialects.dialect import Dialect

@@ -14,12 +14,18 @@ from amplifier_hooks.coding_agents.dialects.answer import (
     parse_object,
     report_failure,
 )
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.copilot.common import write_output
-from amplifier_hooks.coding_agents.dialects.copilot.tools import read_input, write_arguments
-from amplifier_hooks.coding_agents.dialects.fields import get_text
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.copilot.events import (
+    read_input,
+    write_arguments,
+    write_output,
+)
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    Call,
+    Handler,
+    Reply,
+    build_reply,
+    get_text,
+)
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Decision, Verdict
 

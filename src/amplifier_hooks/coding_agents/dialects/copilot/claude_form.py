@@ -8,11 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.copilot import common
-from amplifier_hooks.coding_agents.dialects.copilot.events import EVENTS
-from amplifier_hooks.coding_agents.dialects.copilot.tools import OLDER_NAMES, TOOL_NAMES
-from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Keys, NativeEvent
+from amplifier_hooks.coding_agents.dialects.copilot import events
+from amplifier_hooks.coding_agents.dialects.copilot.events import EVENTS, OLDER_NAMES, TOOL_NAMES
+from amplifier_hooks.coding_agents.dialects.dialect import TOOL, Call, Keys, NativeEvent
 
 CLAUDE_NAMES = {"Delegate": "Agent", "Todo": "TodoWrite"}
 OTHER_NAMES = {**{theirs: ours for ours, theirs in TOOL_NAMES.items()}, **OLDER_NAMES}
@@ -50,7 +48,7 @@ _AFTER_LINE = re.compile(r"_([a-z])")
 
 def build_common(call: Call) -> dict[str, Any]:
     """The fields that every event has."""
-    told = common.build_common(call)
+    told = events.build_common(call)
     if CLAUDE_EVENTS[call.native].keys is not None:
         return told
     moment = datetime.fromtimestamp(told["timestamp"] / 1000, UTC)
@@ -87,7 +85,7 @@ def _respell(native: str, row: NativeEvent) -> NativeEvent:
     if native in _STAYS_CAMEL:
         return replace(row, keys=_STAYS_CAMEL[native])
     if not row.occasions:
-        return replace(row, read_fields=common.drop_common)
+        return replace(row, read_fields=events.drop_common)
 
     def build(call: Call) -> dict[str, Any]:
         told = write_snake(row.build_fields(call))

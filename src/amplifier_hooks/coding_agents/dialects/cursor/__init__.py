@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.call import Call
 from amplifier_hooks.coding_agents.dialects.cursor.answers import read_reply, write_reply
-from amplifier_hooks.coding_agents.dialects.cursor.session_events import SESSION_EVENTS
-from amplifier_hooks.coding_agents.dialects.cursor.tool_events import TOOL_EVENTS
-from amplifier_hooks.coding_agents.dialects.cursor.tools import (
+from amplifier_hooks.coding_agents.dialects.cursor.events import (
     INPUT_KEYS,
     OLDER_NAMES,
+    SESSION_EVENTS,
+    TOOL_EVENTS,
     TOOL_NAMES,
     find_parts,
 )
-from amplifier_hooks.coding_agents.dialects.dialect import Dialect, Keys
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Dialect, Keys
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 
 EVENTS = {**TOOL_EVENTS, **SESSION_EVENTS}

@@ -9,10 +9,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.cursor.tools import is_from_server, restore_fields
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.cursor.events import is_from_server, restore_fields
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply, build_reply
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Decision, Verdict
 

@@ -6,13 +6,11 @@ from amplifier_hooks.coding_agents.dialects.dialect import Dialect
 from amplifier_hooks.coding_agents.dialects.gemini.answers import read_reply, write_reply
 from amplifier_hooks.coding_agents.dialects.gemini.events import (
     EVENTS,
-    build_common,
-    build_environment,
-)
-from amplifier_hooks.coding_agents.dialects.gemini.tools import (
     INPUT_KEYS,
     OLDER_NAMES,
     TOOL_NAMES,
+    build_common,
+    build_environment,
     find_parts,
 )
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex

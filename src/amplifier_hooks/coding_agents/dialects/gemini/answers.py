@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.answer import combine, judge_text, report_failure
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.fields import get_text
-from amplifier_hooks.coding_agents.dialects.gemini.events import build_messages, read_messages
-from amplifier_hooks.coding_agents.dialects.gemini.tools import read_input
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    Call,
+    Handler,
+    Reply,
+    build_reply,
+    get_text,
+)
+from amplifier_hooks.coding_agents.dialects.gemini.events import (
+    build_messages,
+    read_input,
+    read_messages,
+)
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Decision, Verdict
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.dialect import Dialect
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Dialect
 from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.coding_agents.dialects.opencode.answers import read_reply, write_reply
-from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
-from amplifier_hooks.coding_agents.dialects.opencode.tools import INPUT_KEYS, TOOL_NAMES, find_parts
+from amplifier_hooks.coding_agents.dialects.opencode.events import (
+    EVENTS,
+    INPUT_KEYS,
+    TOOL_NAMES,
+    find_parts,
+)
 
 
 def build_common(call: Call) -> dict[str, Any]:

@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
-from amplifier_hooks.coding_agents.dialects.call import Call
-from amplifier_hooks.coding_agents.dialects.handler import Handler
-from amplifier_hooks.coding_agents.dialects.reply import Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply, build_reply
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 

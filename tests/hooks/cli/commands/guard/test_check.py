@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.self_test.check import Check
-from amplifier_hooks.coding_agents.self_test.finding import Finding, State
+from amplifier_hooks.coding_agents.self_test.context import Finding, State
 from tests.hooks.cli.program import invoke
 from tests.support.trust import trust_project
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.copilot import CLAUDE_FORM, DIALECT
-from amplifier_hooks.coding_agents.dialects.reply import Reply
+from amplifier_hooks.coding_agents.dialects.dialect import Reply
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,216 @@ from tests.hooks.coding_agents.dialects.recordings import (
     read_damaged,
     read_recording,
 )
+
+
+@pytest.mark.parametrize("stamp", [None, "", "yesterday", 7])
+def test_a_time_that_is_none_is_the_beginning_of_time(stamp: Any) -> None:
+    """A number in any case."""
+    assert DIALECT.build_payload(make_call("agentStop", {"timestamp": stamp}))["timestamp"] == 0
+
+
+@pytest.mark.parametrize("form", ["copilot", "copilot-claude"])
+def test_scripts_find_the_project_in_their_environment(form: str) -> None:
+    """Under both names, and whose hook they are, in both spellings."""
+    assert DIALECTS[form].build_environment(make_call("x")) == {
+        "COPILOT_CLI": "1",
+        "COPILOT_PROJECT_DIR": "/project",
+        "CLAUDE_PROJECT_DIR": "/project",
+    }
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ("no", {"type": "Error", "message": "no"}),
+        ({"name": "TypeError", "message": "no"}, {"type": "TypeError", "message": "no"}),
+        (None, {"type": "Error", "message": ""}),
+    ],
+)
+def test_an_error_is_told_as_a_text_or_as_an_object(told: Any, error: Data) -> None:
+    """Both are in use."""
+    payload = {"sessionId": "s", "cwd": "/", "error": told}
+    incoming = read_payload(DIALECT, "errorOccurred", json.dumps(payload))
+    assert incoming.data == {"error": error}
+
+
+def test_a_result_that_is_no_text_is_written_as_json() -> None:
+    """The model would read it so."""
+    data = {**TOOL, "tool_result": {"success": True, "output": {"lines": 3}}}
+    result = DIALECT.build_payload(make_call("postToolUse", data))["toolResult"]
+    assert result["textResultForLlm"] == '{"lines": 3}'
+
+
+def test_a_result_that_is_no_success_is_none_of_ours_either() -> None:
+    """Copilot has three words for that."""
+    result = {"resultType": "denied", "textResultForLlm": "no"}
+    data = read_recording("copilot", "postToolUse", toolResult=result).data
+    error = {"type": "denied", "message": "no"}
+    assert data["tool_result"] == {"success": False, "output": "no", "error": error}
+
+
+def test_a_call_without_arguments_is_not_one_whose_arguments_are_missing() -> None:
+    """A program that calls them otherwise tomorrow must not pass unseen."""
+    assert read_recording("copilot", "preToolUse", toolArgs=None).data["tool_input"] == {}
+    payload = load_recording("copilot", "preToolUse")
+    del payload["toolArgs"]
+    with pytest.raises(UnreadablePayload):
+        read_payload(DIALECT, "preToolUse", json.dumps(payload))
+
+
+FORMS = {"copilot": ("preToolUse", "toolName", "toolArgs")}
+FORMS["copilot-claude"] = ("PreToolUse", "tool_name", "tool_input")
+
+
+@pytest.mark.parametrize(
+    ("ours", "camel", "pascal"),
+    [
+        ("Bash", "bash", "Bash"),
+        ("Read", "view", "Read"),
+        ("Write", "create", "Write"),
+        ("Edit", "edit", "Edit"),
+        ("Glob", "glob", "Glob"),
+        ("Grep", "grep", "Grep"),
+        ("Delegate", "task", "Agent"),
+        ("Todo", "update_todo", "TodoWrite"),
+        ("WebFetch", "web_fetch", "WebFetch"),
+        ("Mine", "Mine", "Mine"),
+    ],
+)
+def test_tools_have_the_names_that_scripts_look_for(ours: str, camel: str, pascal: str) -> None:
+    """Matchers may be written with ours as well, and must fit the whole name."""
+    for form, theirs in (("copilot", camel), ("copilot-claude", pascal)):
+        native, name, _ = FORMS[form]
+        call = make_call(native, {**TOOL, "tool_name": ours})
+        matched = DIALECTS[form].list_matched(call)
+        assert DIALECTS[form].build_payload(call)[name] == theirs
+        assert DIALECTS[form].matches(theirs, matched)
+        assert DIALECTS[form].matches(ours, matched)
+        assert not DIALECTS[form].matches(theirs[:-1], matched)
+        if ours != "Edit":
+            assert read_recording(form, native, **{name: theirs}).data["tool_name"] == ours
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize(
+    ("tool", "ours", "theirs"),
+    [
+        ("Read", {"file_path": "a"}, {"path": "a"}),
+        ("Write", {"file_path": "a", "content": "x"}, {"path": "a", "file_text": "x"}),
+        (
+            "Edit",
+            {"file_path": "a", "old_string": "x", "new_string": "y"},
+            {"path": "a", "old_str": "x", "new_str": "y"},
+        ),
+        ("Glob", {"pattern": "*", "path": "a"}, {"pattern": "*", "paths": "a"}),
+        ("Grep", {"pattern": "x", "path": ["a", "b"]}, {"pattern": "x", "paths": ["a", "b"]}),
+        ("Delegate", {"agent_name": "a", "task": "t"}, {"agent_type": "a", "prompt": "t"}),
+        ("Bash", {"command": "ls"}, {"command": "ls"}),
+    ],
+)
+def test_fields_have_copilots_names_in_both_spellings(
+    form: str, tool: str, ours: Data, theirs: Data
+) -> None:
+    """Also beside Claude's name of the tool."""
+    native, name, given = FORMS[form]
+    call = make_call(native, {**TOOL, "tool_name": tool, "tool_input": ours})
+    told = DIALECTS[form].build_payload(call)
+    assert told[given] == theirs
+    changed = {name: told[name], given: theirs}
+    assert read_recording(form, native, **changed).data["tool_input"] == ours
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_field_cannot_hide_behind_another(form: str) -> None:
+    """The tool uses its own, whatever else stands there."""
+    native, name, given = FORMS[form]
+    told = {"path": "/etc/passwd", "file_path": "notes.txt"}
+    changed = {name: "Read" if form == "copilot-claude" else "view", given: told}
+    incoming = read_recording(form, native, **changed)
+    assert incoming.data["tool_input"] == {"file_path": "/etc/passwd"}
+
+
+@pytest.mark.parametrize(
+    ("command", "tool"),
+    [("view", "Read"), ("create", "Write"), ("str_replace", "Edit"), ("insert", "Edit")],
+)
+def test_the_editor_of_some_models_is_four_tools(command: str, tool: str) -> None:
+    """Each is judged as the one that it amounts to."""
+    given = {"command": command, "path": "a"}
+    incoming = read_recording(
+        "copilot", "preToolUse", toolName="str_replace_editor", toolArgs=given
+    )
+    assert incoming.data["tool_name"] == tool
+    assert incoming.data["tool_input"] == {"command": command, "file_path": "a"}
+
+
+def test_other_names_are_known() -> None:
+    """By which some models call the same tools."""
+    assert read_recording("copilot", "preToolUse", toolName="rg").data["tool_name"] == "Grep"
+    assert DIALECT.recognize_tool("str_replace") == "Edit"
+
+
+def test_arguments_may_come_as_json_in_a_text() -> None:
+    """Older versions did that."""
+    incoming = read_recording("copilot", "preToolUse", toolArgs='{"command": "ls"}')
+    assert incoming.data["tool_input"] == {"command": "ls"}
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "path"),
+    [
+        ("copilot", "preToolUse.apply_patch", "/project/P/b.txt"),
+        ("copilot-claude", "PreToolUse.patch", "/project/b.txt"),
+    ],
+)
+def test_each_file_of_a_patch_is_judged(form: str, name: str, path: str) -> None:
+    """Some models have no other tool to write with."""
+    written = {"file_path": path, "content": "hello\n"}
+    [part] = read_recording(form, name).also
+    assert part["tool_name"] == "Write"
+    assert part["tool_input"]["file_path"] == written["file_path"]
+    assert part["tool_input"]["content"].strip() == "hello"
+
+
+@pytest.mark.parametrize("patch", ["delete everything", "", "*** Begin Patch\nrm\n*** End Patch"])
+def test_a_patch_that_cannot_be_read_is_not_judged(patch: str) -> None:
+    """At a gate that is a denial."""
+    with pytest.raises(UnreadablePayload):
+        read_recording("copilot", "preToolUse.apply_patch", toolArgs=patch)
+    with pytest.raises(UnreadablePayload):
+        read_recording("copilot-claude", "PreToolUse.patch", tool_input=patch)
+
+
+def test_what_is_typed_into_a_shell_is_a_command() -> None:
+    """One that runs already was judged when it was started, and not since."""
+    given = {"shellId": "0", "input": "rm -rf x\n"}
+    incoming = read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)
+    assert incoming.also == ({"tool_name": "Bash", "tool_input": {"command": "rm -rf x\n"}},)
+
+
+@pytest.mark.parametrize(
+    ("typed", "commands"),
+    [
+        ("echo a{enter}rm x{Enter}", ["echo a\nrm x\n"]),
+        ("{up}{up}{enter}", []),
+        ("{down}", []),
+        ("y\r", ["y\n"]),
+    ],
+)
+def test_keys_are_read_as_the_shell_gets_them(typed: str, commands: list[str]) -> None:
+    """Enter ends a line; keys alone type nothing."""
+    given = {"shellId": "0", "input": typed}
+    incoming = read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)
+    assert [part["tool_input"]["command"] for part in incoming.also] == commands
+
+
+@pytest.mark.parametrize("typed", ["rm", "m x{enter}r", "rx{left}m{enter}", "rx{backspace}m x\n"])
+def test_a_line_that_nobody_sees_whole_is_refused(typed: str) -> None:
+    """It could be typed letter by letter."""
+    given = {"shellId": "0", "input": typed}
+    with pytest.raises(UnreadablePayload, match="whole lines"):
+        read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)
+
 
 # What hooks are told
 

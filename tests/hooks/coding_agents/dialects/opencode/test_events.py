@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
 from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
@@ -18,6 +19,89 @@ from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import (
     read_recording,
 )
 from tests.hooks.coding_agents.dialects.recordings import list_recordings
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"
+EDIT = {"filePath": "a", "oldString": "x", "newString": "y", "replaceAll": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "ours", "seen"),
+    [
+        ("read", {"filePath": "a", "limit": 3}, "Read", {"file_path": "a", "limit": 3}),
+        (
+            "edit",
+            EDIT,
+            "Edit",
+            {"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": True},
+        ),
+        ("grep", {"pattern": "x", "include": "*.py"}, "Grep", {"pattern": "x", "glob": "*.py"}),
+        ("glob", {"pattern": "*"}, "Glob", {"pattern": "*"}),
+        ("demo_add", {"a": 1}, "demo_add", {"a": 1}),
+    ],
+)
+def test_a_guard_sees_the_tool_that_it_knows(name: str, given: Data, ours: str, seen: Data) -> None:
+    """And its fields."""
+    incoming = read_event("tool.execute.before", tool_name=name, tool_input=given)
+    assert (incoming.data["tool_name"], incoming.data["tool_input"]) == (ours, seen)
+    assert incoming.also == ()
+
+
+def test_a_command_is_judged_where_it_runs() -> None:
+    """As well as it stands."""
+    given = {"command": "make", "workdir": "/else where"}
+    incoming = read_event("tool.execute.before", tool_input=given)
+    assert incoming.data["tool_input"] == given
+    [part] = incoming.also
+    assert part == {"tool_name": "Bash", "tool_input": {"command": "cd '/else where' && make"}}
+
+
+def test_each_file_of_a_patch_is_judged() -> None:
+    """The patch itself can be judged, too."""
+    given = {"patchText": PATCH}
+    incoming = read_event("tool.execute.before", tool_name="apply_patch", tool_input=given)
+    assert incoming.data["tool_name"] == "apply_patch"
+    [part] = incoming.also
+    assert part["tool_name"] == "Edit"
+    assert part["tool_input"]["file_path"] == "/project/a.py"
+
+
+@pytest.mark.parametrize("given", [{}, {"patchText": 7}, {"patchText": PATCH[:30]}])
+def test_a_patch_that_cannot_be_read_is_not_let_through(given: Data) -> None:
+    """Nobody knows which files it changes."""
+    with pytest.raises(UnreadablePayload):
+        read_event("tool.execute.before", tool_name="apply_patch", tool_input=given)
+
+
+def test_the_dialect_is_found_under_its_name() -> None:
+    """As the plugin gives it to the client."""
+    assert DIALECTS["opencode"] is DIALECT
+
+
+@pytest.mark.parametrize("native", sorted(EVENTS))
+def test_every_event_says_where_it_belongs(native: str) -> None:
+    """Session, folder and event."""
+    payload = DIALECT.build_payload(make_call(native, TOOL))
+    assert payload["session_id"] == "session-1"
+    assert payload["cwd"] == "/project"
+    assert payload["hook_event_name"] == native
+
+
+def test_a_plugin_has_no_environment_of_its_own() -> None:
+    """Scripts look nothing up."""
+    assert DIALECT.build_environment(make_call("dispose")) == {}
+
+
+def test_what_can_be_denied_is_a_gate() -> None:
+    """A result, too: it is withheld where nobody could look at it."""
+    gates = {name for name, row in EVENTS.items() if row.gate}
+    assert gates == {name for name, row in EVENTS.items() if "deny" in row.powers}
+    assert gates == {
+        "tool.execute.before",
+        "tool.execute.after",
+        "chat.message",
+        "command.execute.before",
+    }
+
 
 BASH: Data = {"command": "echo ORIG > out.txt; cat out.txt", "description": "run"}
 TASK: Data = {"description": "part", "task": "inner", "agent_name": "general"}

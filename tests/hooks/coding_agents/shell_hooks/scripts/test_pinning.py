@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.agent.trust.material import collect_material
-from amplifier_hooks.coding_agents.dialects.handler import Handler
+from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.scripts.pinning import Pins, read_scripts
 from amplifier_hooks.machine.files import Snapshot
 from tests.hooks.coding_agents.shell_hooks.hook_files import write_file, write_script

@@ -2,16 +2,107 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from amplifier_core import events
+from amplifier_core.errors import SessionStateError
+from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.agent.session.self_test import HOOK
+from amplifier_hooks.coding_agents.client.launch import NAME, read_launch
+from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
+from amplifier_hooks.coding_agents.daemon.folder import choose_port
 from amplifier_hooks.coding_agents.dialects.dialect import Power
-from amplifier_hooks.coding_agents.self_test.finding import Finding
+from amplifier_hooks.coding_agents.self_test.hook import Ticket, write_command, write_mark
 from amplifier_hooks.coding_agents.self_test.host import Answer, Event, Host
-from amplifier_hooks.coding_agents.self_test.marker import write_command, write_mark
-from amplifier_hooks.coding_agents.self_test.ticket import Ticket
+from amplifier_hooks.coding_agents.sessions.opening import name_session
+from amplifier_hooks.machine.locations import find_data_home
+
+State = Literal["ok", "cannot", "yours", "broken", "untried"]
+"""How a line went:
+
+ok       it works
+cannot   the agent has no way to do this
+yours    hooks of the person blocked it, so the rest could not be seen
+broken   it does not work
+untried  something before it is broken
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a line is about, its state, and what was seen."""
+
+    name: str
+    state: State
+    detail: str = ""
+
+    @property
+    def fails(self) -> bool:
+        """Whether the guard does not do what it should."""
+        return self.state in ("broken", "untried")
+
+
+def leave(host: Host, ticket: Ticket, folder: Path) -> None:
+    """End the session as the agent would, and remove what could be gone on with."""
+    try:
+        host.end_session()
+    finally:
+        ticket.remove()
+    with contextlib.suppress(OSError, ValueError, SessionStateError):
+        home = find_data_home(read_launch(os.fsencode(folder)).env)
+        store = SessionStore(home / "amplifier" / "guests" / "sessions")
+        store.delete(name_session(host.dialect.name, ticket.session_id))
+
+
+_IDLE = "60"
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """Where it is met."""
+
+    folder: Path
+    port: int
+
+    def find_pid(self) -> int | None:
+        """The process, if it runs."""
+        status = read_status(self.folder)
+        return None if status is None else int(status["pid"])
+
+
+@contextlib.contextmanager
+def prepare_spare(folder: Path) -> Iterator[Spare]:
+    """A folder in which clients start the same program in the same environment."""
+    launch = read_launch(os.fsencode(folder))
+    near = None if len(tempfile.gettempdir()) < _LONGEST else "/tmp"
+    place = Path(tempfile.mkdtemp(prefix="amplifier-check-", dir=near))
+    try:
+        data: dict[str, object] = {
+            "argv": [*launch.argv[:-1], str(place)],
+            "env": {**launch.env, "AMPLIFIER_GUEST_IDLE": _IDLE},
+        }
+        port = 0
+        if launch.http is not None:
+            port = choose_port().port
+            data["http"] = {**launch.http, "port": port}
+        path = place / NAME
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(data))
+        yield Spare(place, port)
+    finally:
+        with contextlib.suppress(OSError, ValueError, TimeoutError):
+            stop_resident(place)
+        shutil.rmtree(place, ignore_errors=True)
+
 
 RESULT = "amplifier-check: the result as the tool returned it"
 
@@ -21,7 +112,7 @@ class CheckProblem(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class CheckContext:
     """A played agent, the ticket of its session, and how long to wait for what does not come."""
 
     host: Host
