@@ -51,6 +51,8 @@ class Document(Section):
     either: Annotated[Text | list[bool], Expected("a or b")] = optional("")
     person: Person = optional("")
     persons: dict[str, Person] = optional("")
+    maybe_persons: list[Person] | None = optional("")
+    name_or_person: Annotated[Text | Person, Expected("a name or a person")] = optional("")
 
 
 def check(**keys: Any) -> list[str]:
@@ -128,6 +130,10 @@ def test_a_wrong_value_is_told_with_what_would_do(key: str, value: Any, message:
         ({"table": {"a": "x", "b": 3}}, ["table.b: must be a text, got a whole number 3"]),
         ({"person": {}}, ["person.name: is missing; person needs it"]),
         ({"persons": {"name": {}}}, ["persons.name.name: is missing; persons.name needs it"]),
+        (
+            {"maybe_persons": [{"nam": "x"}]},
+            ["maybe_persons[0].nam: unknown key 'nam'; did you mean 'name'?"],
+        ),
         ({"person": {"nam": "x"}}, ["person.nam: unknown key 'nam'; did you mean 'name'?"]),
         (
             {"person": {"zzz": 1}},
@@ -184,8 +190,16 @@ def test_a_problem_that_stands_for_a_value_is_left_for_later(value: dict[str, No
 @pytest.mark.parametrize("other", [Node({}, PLACE), Node(3, PLACE)])
 def test_what_stands_beside_such_a_problem_is_still_checked(other: Node) -> None:
     """It would be taken for right otherwise."""
-    [problem] = find_mistakes(Node({"either": Node((BROKEN, other), PLACE)}, PLACE), Document)
-    assert problem.message == "must be a or b, got a list"
+    for values in ((BROKEN, other), (other, BROKEN)):
+        [problem] = find_mistakes(Node({"either": Node(values, PLACE)}, PLACE), Document)
+        assert problem.message == "must be a or b, got a list"
+
+
+def test_an_unknown_key_is_refused_whatever_will_stand_there() -> None:
+    """Also where a value may have several types."""
+    person = Node({"name": Node("x", PLACE), "zzz": BROKEN}, PLACE)
+    [problem] = find_mistakes(Node({"name_or_person": person}, PLACE), Document)
+    assert problem.message == "must be a name or a person, got a mapping"
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,11 @@ MISTAKES: dict[str, Mistake] = {
         "agents.critic.tools[1]: must be the name of a tool or a module entry, "
         "got a whole number 3",
     ),
+    "a tool of an agent in shadow mode": (
+        "agents:\n  a:\n    description: A.\n    tools:\n      - {module: tool-x, mode: shadow}\n",
+        5,
+        "agents.a.tools[0]: must be the name of a tool or a module entry, got a mapping",
+    ),
     "audit level": (
         "audit:\n  level: everything\n",
         2,
