@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from glob import iglob
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
@@ -185,9 +187,21 @@ class Situation:
     def find_paths(self, word: Word) -> set[Path]:
         """Every path that the word may name, from each directory that the script may be in."""
         if word not in self.found:
-            paths = (self.workspace.find_path(word, start) for start in self.directories.known)
+            paths = (
+                self.workspace.find_path(one, start)
+                for start in self.directories.known
+                for one in (word, *self._expand_glob(word, start))
+            )
             self.found[word] = {path for path in paths if path is not None}
         return self.found[word]
+
+    def _expand_glob(self, word: Word, start: Path) -> Iterator[Word]:
+        """What `.c*/settings.json` stands for, among the files that are there."""
+        if word.glob and word.value and "\0" not in word.value:
+            home = word.tilde and word.value.startswith("~/")
+            text = f"{self.workspace.home}{word.value[1:]}" if home else word.value
+            found = islice(iglob(text, root_dir=start), MOST_WORDS)  # noqa: PTH207
+            yield from map(create_literal, found)
 
     def is_adrift(self, word: Word) -> bool:
         """Whether it is relative to a directory that only running the script would tell."""

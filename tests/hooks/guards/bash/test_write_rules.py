@@ -14,6 +14,7 @@ from amplifier_hooks.guards.bash.write_rules import (
     check_protected_write,
     check_unknown_write,
 )
+from amplifier_hooks.guards.command_guard import Config, Judge
 from tests.hooks.guards.bash.judging import ask
 from tests.hooks.guards.bash.repository import build
 
@@ -78,6 +79,30 @@ def test_devices(source: str, action: str | None) -> None:
 def test_what_decides_what_runs_later_is_asked_about(source: str) -> None:
     """Start-up files, hooks of git, our own settings, the system; or too many to look at."""
     assert ask(check_protected_write, source) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        ("echo x > .c*/settings.json", True),
+        ("truncate -s0 .c*/s*", True),
+        ("rm -rf .c*", True),
+        ("mv .[c]laude x", True),
+        ("cd src; tee ../.c*/settings.json", True),
+        ("tee ~/.bash*", True),
+        ("rm src/*", False),
+        ("truncate -s0 *.txt", False),
+        ("tee .d*", False),
+    ],
+)
+def test_a_glob_is_what_it_stands_for(tmp_path: Path, command: str, asked: bool) -> None:
+    """Among the files that are there."""
+    for name in (".claude/settings.json", "src/a.py", "notes.txt", "home/.bashrc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    judge = Judge(Config(), Workspace(tmp_path, tmp_path / "home"))
+    found = [one.rule for one in judge.find_all(command)]
+    assert ("protected-write" in found) == asked
 
 
 @pytest.mark.parametrize(
