@@ -381,7 +381,8 @@ class BackupHook:
 
     def _list_targets(self, data: dict[str, Any]) -> list[Path]:
         """The real paths of the files, as the tool will find them."""
-        tool, given = data.get("tool_name"), data.get("tool_input")
+        tool = data.get("tool_name")
+        given = data.get("tool_input")
         known = self._config.tools
         if tool in (EDITING_TOOLS if known is None else known):
             return [one for one in [self._resolve(find_path(given))] if one is not None]
@@ -421,7 +422,8 @@ class BackupHook:
 
     def _get_directory(self) -> Path:
         """Where copies go; a relative directory that a link leads elsewhere is not used."""
-        base, configured = self._get_base(), self._config.directory
+        base = self._get_base()
+        configured = self._config.directory
         if configured is None:
             return locate_store(base)
         directory = resolve(configured, base)

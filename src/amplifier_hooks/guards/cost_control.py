@@ -148,11 +148,10 @@ def find_price(model: str | None, prices: dict[str, Price], unknown: Price | Non
 
 def compute_cost(usage: dict[str, Any], price: Price | None) -> tuple[int, float]:
     """Tokens and money of one call."""
-    given, made = _read_count(usage, "input_tokens"), _read_count(usage, "output_tokens")
-    read, written = (
-        _read_count(usage, "cache_read_tokens"),
-        _read_count(usage, "cache_write_tokens"),
-    )
+    given = _read_count(usage, "input_tokens")
+    made = _read_count(usage, "output_tokens")
+    read = _read_count(usage, "cache_read_tokens")
+    written = _read_count(usage, "cache_write_tokens")
     total = max(given + made, _read_count(usage, "total_tokens"))
     if price is None:
         return total, 0.0

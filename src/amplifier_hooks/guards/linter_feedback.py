@@ -142,7 +142,8 @@ def read_outcome(linter: Linter, outcome: CommandOutcome) -> Report:
     """Findings, trouble with the linter itself, or neither."""
     if outcome.timed_out:
         return Report(linter.name, trouble=f"took longer than {linter.timeout:g} s")
-    code, output = outcome.returncode, (outcome.stdout.strip() or outcome.stderr.strip())
+    code = outcome.returncode
+    output = outcome.stdout.strip() or outcome.stderr.strip()
     if code == 0:
         return Report(linter.name)
     known = linter.finding_codes

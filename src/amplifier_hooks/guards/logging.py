@@ -138,7 +138,8 @@ class RotatingFile:
                 if size and size + len(line) > self._max_bytes:
                     self._write(batch)
                     self._rotate()
-                    batch, size = [], 0
+                    batch = []
+                    size = 0
                 batch.append(line)
                 size += len(line)
             self._write(batch)
@@ -248,7 +249,8 @@ class EventLog:
         self._flushing = False
 
     async def _flush(self) -> None:
-        lines, self._waiting = self._waiting, []
+        lines = self._waiting
+        self._waiting = []
         dropped = self._dropped
         if not lines and not dropped:
             return

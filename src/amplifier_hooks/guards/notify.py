@@ -239,7 +239,8 @@ class Notifier:
     def _is_echo(self, note: Notification) -> bool:
         """The same words again within a moment."""
         now = self._clock()
-        last, self._last = self._last, (note, now)
+        last = self._last
+        self._last = (note, now)
         return last is not None and last[0] == note and now - last[1] < self._config.min_interval
 
     def _deliver(self, note: Notification, event: str, data: dict[str, Any]) -> None:

@@ -116,7 +116,8 @@ class ProductionGuard:
         given = data.get("tool_input") or {}
         command_key = look_up_tool(self._config.shell, tool)
         try:
-            paths, commands = self._list_paths(tool, given), self._list_commands(tool, given)
+            paths = self._list_paths(tool, given)
+            commands = self._list_commands(tool, given)
         except UnreadableInput as wrong:
             return self._answer_unreadable(tool, wrong, _show_input(given, command_key))
         except ValueError as wrong:

@@ -322,7 +322,8 @@ class ProgressMonitor:
 
     def _answer(self, run: Run, progress: str | None) -> HookResult:
         """The nudge that is due, and the progress line that is due."""
-        concern, run.pending = run.pending, None
+        concern = run.pending
+        run.pending = None
         if concern is None:
             return HookResult(user_message=progress) if progress else HookResult()
         warning = (

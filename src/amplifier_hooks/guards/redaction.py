@@ -129,13 +129,15 @@ class SecretFilter(logging.Filter):
             message = record.getMessage()
             clean = self._redact_text(message)
             if clean is not message:
-                record.msg, record.args = clean, None
+                record.msg = clean
+                record.args = None
             if record.exc_info and not record.exc_text:
                 record.exc_text = logging.Formatter().formatException(record.exc_info)
             if record.exc_text:
                 record.exc_text = self._redact_text(record.exc_text)
         except Exception as error:  # noqa: BLE001 - a log line must not stop what it tells of
-            record.msg, record.args = f"[withheld: {type(error).__name__}]", None
+            record.msg = f"[withheld: {type(error).__name__}]"
+            record.args = None
             record.exc_info = record.exc_text = None
         return True
 
@@ -227,7 +229,8 @@ class WriteGuard:
         self._redactor = redactor
 
     def on_call(self, event: str, data: dict[str, Any]) -> HookResult:
-        tool, given = str(data.get("tool_name", "")), data.get("tool_input")
+        tool = str(data.get("tool_name", ""))
+        given = data.get("tool_input")
         if any(fnmatchcase(tool, glob) for glob in self._config.allow_in_tools):
             return HookResult(action="continue")
         found = self._redactor.find_tokens(given)
@@ -270,7 +273,8 @@ class WriteGuard:
         )
 
     def _answer_marks(self, tool: str, marks: list[str], given: Any) -> HookResult:
-        what, where = ", ".join(marks), shorten(find_path(given) or "a file")
+        what = ", ".join(marks)
+        where = shorten(find_path(given) or "a file")
         reason = (
             f"{what} stands for a value that was not shown; writing it to {where} would lose the "
             "value that is there. Edit only the lines around it"

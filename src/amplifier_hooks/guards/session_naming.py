@@ -149,7 +149,8 @@ def read_title(answer: str, config: Config) -> Title | None:
 
 
 def _read_json(answer: str) -> dict[str, str]:
-    start, end = answer.find("{"), answer.rfind("}")
+    start = answer.find("{")
+    end = answer.rfind("}")
     try:
         found = json.loads(answer[start : end + 1]) if 0 <= start < end else None
     except (ValueError, RecursionError):
@@ -244,7 +245,8 @@ class SessionNaming:
         rename = self._coordinator.get_capability("session.rename")
         if rename is None:
             state = self._coordinator.session_state
-            state["name"], state["description"] = title.name, title.description
+            state["name"] = title.name
+            state["description"] = title.description
             return
         outcome = rename(title.name, title.description)
         if inspect.isawaitable(outcome):

@@ -146,10 +146,12 @@ class TestRunner:
         return self._report()
 
     def _report(self) -> HookResult:
-        report, self._ready = self._ready, None
+        report = self._ready
+        self._ready = None
         if report is None:
             return HookResult(action="continue")
-        before, self._reported = self._reported, report
+        before = self._reported
+        self._reported = report
         if report.same_as(before):
             return _report_unchanged(report)
         program = get_program_name(self._config.command)

@@ -108,7 +108,8 @@ def format_reminder(todos: Sequence[Todo], limit: int) -> str:
 
 def format_display(todos: Sequence[Todo], limit: int) -> str:
     """What the user reads."""
-    finished, total = count_done(todos), len(todos)
+    finished = count_done(todos)
+    total = len(todos)
     if not total:
         return "Todo list: empty"
     filled = _BAR * finished // total

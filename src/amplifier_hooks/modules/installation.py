@@ -45,7 +45,8 @@ def find_source_folder() -> tuple[Path, bool] | None:
             metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}"
         )
     except metadata.PackageNotFoundError:
-        folder, in_place = Path(__file__).resolve().parents[3], True
+        folder = Path(__file__).resolve().parents[3]
+        in_place = True
     else:
         address = urlsplit(origin.get("url", ""))
         if address.scheme != "file" or "dir_info" not in origin:

@@ -79,7 +79,8 @@ async def parse_known(
 def _rename(given: dict[str, Any], synonyms: Mapping[str, str]) -> Iterator[str]:
     """Give options our names for them; yields what to say of those that are given twice."""
     for name in [one for one in given if one in synonyms]:
-        own, value = synonyms[name], given.pop(name)
+        own = synonyms[name]
+        value = given.pop(name)
         if own in given:
             yield f"option {name!r} is ignored, because {own!r} means the same and is given too"
         else:

@@ -76,7 +76,8 @@ class Cell:
             with open(os.memfd_create("order", os.MFD_CLOEXEC), "wb", 0) as letter:  # noqa: PTH123
                 letter.write(text)
                 socket.send_fds(self._control, [RUN], [*descriptors, letter.fileno()])
-        self.profile, self.landlock = order.profile, order.landlock
+        self.profile = order.profile
+        self.landlock = order.landlock
         self._ended, self._gone = loop.create_future(), loop.create_future()
         loop.add_reader(self._control.fileno(), self._receive)
 

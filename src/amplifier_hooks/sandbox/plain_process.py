@@ -44,7 +44,8 @@ def make_outcome(
     pipes: Pipes, returncode: int | None, *, timed_out: bool, started: float
 ) -> CommandOutcome:
     """The outcome of a command that ran, with what it printed."""
-    stdout, stderr = pipes.stdout, pipes.stderr
+    stdout = pipes.stdout
+    stderr = pipes.stderr
     return CommandOutcome(
         # None: it was killed, and the kernel has not let go of it yet.
         returncode=-signal.SIGKILL if returncode is None else returncode,

@@ -66,7 +66,8 @@ def find_changes(before: Copy, now: Copy, tree: Tree, at: Parts = ()) -> list[Pa
     """The places at which something else stands now."""
     found: list[Parts] = []
     for name in before.entries.keys() | now.entries.keys():
-        old, new = before.entries.get(name, ABSENT), now.entries.get(name, ABSENT)
+        old = before.entries.get(name, ABSENT)
+        new = now.entries.get(name, ABSENT)
         if tree[name] and {old.kind, new.kind} <= {"way", "absent"}:
             found += find_changes(old, new, tree[name], (*at, name))
         elif is_changed(old, new):
@@ -83,7 +84,8 @@ def graft(before: Copy, now: Copy, parts: Parts) -> Copy:
     """`before`, but at one path what stands there now."""
     if not parts or not {before.kind, now.kind} <= {"absent", "way", "folder"}:
         return now
-    name, rest = parts[0], parts[1:]
+    name = parts[0]
+    rest = parts[1:]
     inner = graft(before.entries.get(name, ABSENT), now.entries.get(name, ABSENT), rest)
     entries = {key: copy for key, copy in before.entries.items() if key != name}
     if inner.kind != "absent":
@@ -214,7 +216,8 @@ class _Taker:
             return Copy("other", info.st_mode, (info.st_uid, info.st_gid))
 
     def _fill(self, folder: int, name: str, info: os.stat_result, known: Copy) -> Copy:
-        mode, owner = stat.S_IMODE(info.st_mode), (info.st_uid, info.st_gid)
+        mode = stat.S_IMODE(info.st_mode)
+        owner = (info.st_uid, info.st_gid)
         if stat.S_ISREG(info.st_mode):
             stamp = make_stamp(info)
             data = known.data if stamp and known.stamp == stamp else self._read(folder, name)

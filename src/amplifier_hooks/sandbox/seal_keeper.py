@@ -157,7 +157,8 @@ def _remove(folder: int, name: str) -> None:
         os.unlink(aside, dir_fd=folder)
 
 
-_OPEN, _CLOSED = b"1", b"0"
+_OPEN = b"1"
+_CLOSED = b"0"
 
 
 class SealJournal:
@@ -354,7 +355,9 @@ class SealKeeper:
                 self.journal.end()
 
     def _join(self, folder: int) -> tuple[Parts, ...]:
-        self._places, self._tree, self._before = frozenset(), {}, ABSENT
+        self._places = frozenset()
+        self._tree = {}
+        self._before = ABSENT
         if self.journal is None:
             return ()
         alone = self.journal.begin()
@@ -366,13 +369,16 @@ class SealKeeper:
         return ()
 
     def _adopt(self, tree: Tree, before: Copy) -> None:
-        self._places, self._tree, self._before = _list_covered(tree), tree, before
+        self._places = _list_covered(tree)
+        self._tree = tree
+        self._before = before
 
     def _take(self, folder: int, places: frozenset[Parts]) -> None:
         """Add places. What is known of the others stays: they may be changed already."""
         if places <= self._places:
             return
-        known, before = self._places, self._before
+        known = self._places
+        before = self._before
         self._tree, self._places = _plant(known | places)
         self._before = take_copy(folder, self._tree, self._last)
         for parts in known & self._places:

@@ -51,7 +51,8 @@ class Seals:
 
         A grant may be among the roots. SealError if a place holds too much to be watched.
         """
-        seals, granted = cls(), tuple(grants)
+        seals = cls()
+        granted = tuple(grants)
         try:
             for root, below in _group_once(places.sealed, tuple(roots), granted).items():
                 seals._hold(root, below, granted)

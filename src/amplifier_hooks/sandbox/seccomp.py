@@ -56,16 +56,29 @@ def find_architecture() -> Architecture | None:
 
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06  # of a word; with a constant; a constant
-_EQUAL, _AT_LEAST, _ANY_BIT = 0x15, 0x35, 0x45
-_ALLOWED, _ERROR = 0x7FFF0000, 0x00050000
-_SET_SECCOMP, _FILTER = 22, 2
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_EQUAL = 0x15
+_AT_LEAST = 0x35
+_ANY_BIT = 0x45
+_ALLOWED = 0x7FFF0000
+_ERROR = 0x00050000
+_SET_SECCOMP = 22
+_FILTER = 2
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16
 
-_UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
-_STREAM, _SEQPACKET, _TYPE_MASK = 1, 5, 0xF
+_UNIX = 1
+_INET = 2
+_INET6 = 10
+_NETLINK = 16
+_STREAM = 1
+_SEQPACKET = 5
+_TYPE_MASK = 0xF
 _NEW_USER = 0x10000000
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_ACCESS_AND_TRUNCATE, _READ_AND_TRUNCATE = 0o1003, 0o1000
+_TIOCSTI = 0x5412
+_TIOCLINUX = 0x541C
+_ACCESS_AND_TRUNCATE = 0o1003
+_READ_AND_TRUNCATE = 0o1000
 
 _REFUSED = (
     "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl",

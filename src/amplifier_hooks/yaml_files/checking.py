@@ -57,9 +57,11 @@ def _describe(
     document: Node, model: type[BaseModel], error: ErrorDetails, name: Callable[[Location], str]
 ) -> Iterator[Problem]:
     location = error["loc"][:-1] if error["loc"][-1:] == ("[key]",) else error["loc"]
-    above, key = location[:-1], str(location[-1]) if location else ""
+    above = location[:-1]
+    key = str(location[-1]) if location else ""
     if error["type"] == "missing":
-        node, known = _find_node(document, above), _find_model(model, above).model_fields
+        node = _find_node(document, above)
+        known = _find_model(model, above).model_fields
         misspelt = {find_closest(one, known) for one in node.mapping().keys() - known.keys()}
         # A misspelt key is reported already, and the right one is missing because of it.
         if key not in misspelt:
@@ -77,7 +79,8 @@ def _describe(
 
 def _explain(node: Node, error: ErrorDetails) -> str:
     """What would do in place of a value."""
-    kind, context = error["type"], error.get("ctx") or {}
+    kind = error["type"]
+    context = error.get("ctx") or {}
     if kind == "literal_error":
         options = re.findall("'([^']*)'", context["expected"])
         if isinstance(node.value, str):

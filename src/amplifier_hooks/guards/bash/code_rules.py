@@ -182,7 +182,8 @@ def check_downloaded_code(situation: Situation) -> Objection | None:
 
 def check_opaque_code(situation: Situation) -> Objection | None:
     """Code of another language, on the command line or fed to its interpreter."""
-    command, name = situation.command, situation.command.name or ""
+    command = situation.command
+    name = situation.command.name or ""
     if is_risky_awk(command) or is_risky_sed(command):
         return "ask", f"its {name} program may run commands or write files"
     if name in {"make", "gmake"} and _reads_fed_rules(command):

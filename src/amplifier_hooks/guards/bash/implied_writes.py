@@ -111,7 +111,8 @@ def _list_piped(search: Search) -> Iterator[Word]:
 
 def _extracts(search: Search) -> bool:
     command = search.command
-    name, flags = command.name or "", command.flags
+    name = command.name or ""
+    flags = command.flags
     first = (command.arguments[0].value if command.arguments else None) or ""
     if name in _EXTRACT_BY_OPTION:
         return not flags.isdisjoint(_EXTRACT_BY_OPTION[name])

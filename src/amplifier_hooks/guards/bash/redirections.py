@@ -140,7 +140,8 @@ def find_stray_words(nodes: Iterable[Node]) -> dict[int, list[Node]]:
 
 def has_lost_dash(command: Node) -> bool:
     """`cat - <<EOF`: the grammar loses a dash that stands before a here-document."""
-    around, behind = command.parent, command.next_sibling
+    around = command.parent
+    behind = command.next_sibling
     if around is None or behind is None or behind.type != "heredoc_redirect":
         return False
     return slice_text(around, command.end_byte, behind.start_byte).strip() == "-"

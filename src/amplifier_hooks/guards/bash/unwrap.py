@@ -67,9 +67,12 @@ class Invocation:
 
 def read_invocation(command: Command) -> Invocation:
     """The options of a shell: letters in clusters, where each `o` and `O` takes a word."""
-    words, letters, problems = command.words, set[str](), list[str]()
+    words = command.words
+    letters = set[str]()
+    problems = list[str]()
     while words and _is_option(words[0]):
-        value, words = words[0].value or "", words[1:]
+        value = words[0].value or ""
+        words = words[1:]
         if value in {"-", "--"}:
             break
         taken, problem = _read_option(value)

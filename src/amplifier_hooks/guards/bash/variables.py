@@ -164,7 +164,8 @@ def _list_indices(array: Node) -> Iterator[str]:
 def _list_arrays(node: Node) -> Iterator[str]:
     """The names that a node makes an array of."""
     if node.type == "variable_assignment":
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
         is_array = value is not None and value.type == "array"
         if name is not None and (is_array or name.type == "subscript"):
             yield get_text(name).partition("[")[0]
@@ -190,13 +191,16 @@ def _bare_name(node: Node) -> str:
 def _list_texts(node: Node) -> Iterator[str]:
     """The names that a node sets to something else than numbers."""
     if node.type == "variable_assignment":
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
         values = [] if value is None else [value]
     elif node.type == "for_statement":
-        name, values = node.child_by_field_name("variable"), node.children_by_field_name("value")
+        name = node.child_by_field_name("variable")
+        values = node.children_by_field_name("value")
         values = values or [node]  # without any, the parameters of the script
     elif node.type == "expansion" and _sets_default(node):
-        name, values = node.named_children[0], node.named_children[1:]
+        name = node.named_children[0]
+        values = node.named_children[1:]
     else:
         return
     if name is not None and not all(map(_is_numeric, values)):

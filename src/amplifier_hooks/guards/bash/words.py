@@ -275,7 +275,8 @@ def _resolve_escape(match: re.Match[str]) -> str:
 def _read_string(node: Node) -> list[_Piece]:
     """Between the children of a string stands text, which the grammar does not always name."""
     pieces: list[_Piece] = []
-    position, end = node.start_byte, node.end_byte - 1
+    position = node.start_byte
+    end = node.end_byte - 1
     position += 2 if node.type == "translated_string" else 1
     for child in node.children:
         if child.type in {'"', '$"', "$", "string_content"}:

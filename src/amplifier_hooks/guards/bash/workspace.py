@@ -147,7 +147,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _is_within(path: Path, root: Path) -> bool:
-    parts, start = _fold(path), _fold(root)
+    parts = _fold(path)
+    start = _fold(root)
     return parts[: len(start)] == start
 
 

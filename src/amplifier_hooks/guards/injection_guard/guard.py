@@ -237,7 +237,8 @@ class ListGuard:
     def _list_entries(
         self, data: dict[str, Any], items: list[Mapping[str, Any]]
     ) -> Iterator[tuple[int | None, str, Any, Texts]]:
-        server, method = str(data.get("server")), str(data.get("method"))
+        server = str(data.get("server"))
+        method = str(data.get("method"))
         for number, item in enumerate(items):
             label = str(item.get("name", number))
             is_tool = method == _TOOLS
@@ -322,7 +323,8 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     """Begin to look. Fails closed: what cannot be looked through reaches no model."""
     settings = parse_config(Config, config, NAME)
     scanner = _build_scanner(settings)
-    calls, lists = CallGuard(settings, scanner), ListGuard(settings, scanner)
+    calls = CallGuard(settings, scanner)
+    lists = ListGuard(settings, scanner)
     return register_guards(
         coordinator,
         NAME,

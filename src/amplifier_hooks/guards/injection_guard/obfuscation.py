@@ -96,7 +96,8 @@ _CONCEALING = re.compile(r"\x1b\[([0-9;]{0,32})m[^\x1b]*")
 _CLIPBOARD = re.compile(r"\x1b\]52;[^\x07\x1b]*")
 _HIDDEN_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]+")
 _BLANK = re.compile(r"\s{24,}")
-_MOST_LINES, _MOST_COLUMNS = 24, 160
+_MOST_LINES = 24
+_MOST_COLUMNS = 160
 """More than that, and what follows is out of view."""
 _CONCEAL_CODE = "8"
 _COLOURS = {"38": {"5": 2, "2": 4}, "48": {"5": 2, "2": 4}, "58": {"5": 2, "2": 4}}
@@ -145,7 +146,8 @@ def _conceals(codes: list[str]) -> bool:
     """Whether a terminal would hide what follows: 8 does, unless it is part of a colour."""
     position = 0
     while position < len(codes):
-        code, following = codes[position], codes[position + 1 : position + 2]
+        code = codes[position]
+        following = codes[position + 1 : position + 2]
         if code == _CONCEAL_CODE:
             return True
         position += 1 + _COLOURS.get(code, {}).get(following[0] if following else "", 0)
@@ -159,7 +161,8 @@ def _find_runs(pattern: re.Pattern[str], text: str) -> Iterator[Finding]:
 Decoded = tuple[int, int, str]
 """Start, end, and what the part says."""
 
-_FIRST_SELECTORS, _MORE_SELECTORS = 0xFE00, 0xE0100 - 16
+_FIRST_SELECTORS = 0xFE00
+_MORE_SELECTORS = 0xE0100 - 16
 _SIGNS = {ord(sign): None for sign in " .-_*|/"}
 
 
@@ -221,7 +224,8 @@ class Encodings:
                     yield start, end, said
 
 
-SHORTEST, LONGEST = 12, 4_000
+SHORTEST = 12
+LONGEST = 4_000
 _STYLED = (
     r"(?i)style\s{0,3}=\s{0,3}[\"'][^\"'<>]*(?:display\s{0,3}:\s{0,3}none|"
     r"visibility\s{0,3}:\s{0,3}hidden|font-size\s{0,3}:\s{0,3}0|opacity\s{0,3}:\s{0,3}0[^.\d]|"

@@ -51,7 +51,8 @@ class ExfiltrationLinks:
 
 
 _BETWEEN = "\n"
-_BACK, _ON = 240, 480
+_BACK = 240
+_ON = 480
 _SENTENCE = re.compile(r"[.!?。！？](?:\s|\Z)|[\n\r>。！？]")
 _PARAGRAPH = re.compile(r"\n\s*\n|</|-->|\"\s*[,}\]]")
 _MOST_PARTS = 500_000
@@ -88,7 +89,8 @@ class Texts:
     def _mask_parts(self, found: Sequence[Finding], replacement: str) -> dict[str, str]:
         cuts: dict[int, list[Finding]] = {}
         for one in found:
-            first, last = self._find_part(one.start), self._find_part(max(one.start, one.end - 1))
+            first = self._find_part(one.start)
+            last = self._find_part(max(one.start, one.end - 1))
             end = self._starts[last] + len(self._parts[last])
             passage = widen(self.text, one, self._starts[first], end)
             for number in range(first, last + 1):
@@ -129,7 +131,8 @@ def _cut(part: str, offset: int, passages: Sequence[Finding], replacement: str) 
     pieces: list[str] = []
     position = 0
     for one in sorted(passages, key=lambda each: each.start):
-        start, end = max(one.start - offset, position), min(one.end - offset, len(part))
+        start = max(one.start - offset, position)
+        end = min(one.end - offset, len(part))
         if start < end:
             mark = replacement.replace("{kind}", one.kind)
             again = start == position and pieces[-1:] == [mark]

@@ -152,7 +152,8 @@ class DefinitionGuard:
     def _note(self, tool: Definition, what: str, change: str) -> _Pending:
         size = len(change)
         told = change if size <= _LONGEST else f"{change[:_LONGEST]}\n… ({size:,} characters)"
-        mark, name = digest_definition(tool)[:12], name_tool(self._server, str(tool.get("name")))
+        mark = digest_definition(tool)[:12]
+        name = name_tool(self._server, str(tool.get("name")))
         question = f"{name} {what}. Allow the tool as its server describes it now ({mark})?"
         return _Pending(tool, question, told)
 

@@ -52,7 +52,8 @@ def describe_change(before: Definition, after: Definition) -> str:
     """The lines of a definition that went away and came, for a person who decides."""
     changes: list[str] = []
     for name in _list_judged(before, after):
-        old, new = _write_lines(before.get(name)), _write_lines(after.get(name))
+        old = _write_lines(before.get(name))
+        new = _write_lines(after.get(name))
         if old == new:
             continue
         changes += [f"{name}:", *(f"  {one}" for one in _compare_lines(old, new))]
@@ -62,7 +63,8 @@ def describe_change(before: Definition, after: Definition) -> str:
 def _compare_lines(old: list[str], new: list[str]) -> list[str]:
     """The lines that came and went, with what is around them if there are not too many."""
     if len(old) + len(new) > _MOST_COMPARED:
-        came, went = set(new), set(old)
+        came = set(new)
+        went = set(old)
         return [
             *(f"+{one}" for one in new if one not in went),
             *(f"-{one}" for one in old if one not in came),
@@ -162,7 +164,8 @@ class KnownTools:
         self, identity: Iterable[str], name: str, tools: Iterable[Definition], by: str
     ) -> None:
         """Note definitions that were allowed."""
-        known, at = list(identity), datetime.now(UTC).isoformat(timespec="seconds")
+        known = list(identity)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
         with self._change(known, name) as server:
             for tool in tools:
                 server.tools[str(tool.get("name"))] = Allowed(tool, at, by)

@@ -20,7 +20,9 @@ DEEPEST = 200
 _LONGEST_ID = 1_024
 """Characters: ids are kept while nobody knows whether an answer comes."""
 
-PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INTERNAL_ERROR = -32603
 
 _KEYS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _METHOD = re.compile(r"[A-Za-z0-9$_.-]+(?:/[A-Za-z0-9$_.-]+)*")

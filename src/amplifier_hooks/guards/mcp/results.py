@@ -234,7 +234,8 @@ def _read_short(text: str) -> float:
 
 def write_call(before: Wire, left: ToolResult) -> Wire:
     """A tool's result with what hooks left of it; of the old one only its marks go out."""
-    output, old = left.output, before.get("structuredContent")
+    output = left.output
+    old = before.get("structuredContent")
     marks: Wire = {name: before[name] for name in _MARKS if name in before}
     if not left.success:
         text = left.get_serialized_output()

@@ -267,7 +267,8 @@ class SpanTree:
         return spans.turn or self.open_turn(spans)
 
     def close_chat(self, spans: SessionSpans, error: str | None) -> None:
-        chat, spans.chat = spans.chat, None
+        chat = spans.chat
+        spans.chat = None
         if chat is not None:
             self._end_span(chat.span, error)
             self._pipeline.chat_duration.record(chat.seconds, _add_error(chat.attributes, error))
@@ -283,7 +284,8 @@ class SpanTree:
         self.close_chat(spans, "abandoned")
         for call_id in list(spans.tools):
             self.close_tool(spans, call_id, "abandoned")
-        turn, spans.turn = spans.turn, None
+        turn = spans.turn
+        spans.turn = None
         if turn is not None:
             self._end_span(turn, error)
 
@@ -420,7 +422,8 @@ class Telemetry:
         self.tree.open_tool(self._find_spans(data), tool, _read_call_id(data))
 
     def _end_tool(self, data: Data) -> None:
-        spans, call_id = self._find_spans(data), _read_call_id(data)
+        spans = self._find_spans(data)
+        call_id = _read_call_id(data)
         if (tool := spans.tools.get(call_id)) is not None:
             self._capture(tool.span, Attribute.TOOL_ARGUMENTS, data.get("tool_input"))
             self._capture(tool.span, Attribute.TOOL_RESULT, data.get("tool_result"))

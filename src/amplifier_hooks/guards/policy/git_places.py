@@ -40,7 +40,9 @@ def list_git_places(root: Path, home: Path) -> list[Path]:
 
 def follow_settings(configs: Iterable[Path], root: Path, home: Path) -> list[Path]:
     """The files that git's settings include, and the folders of hooks that they name."""
-    waiting, known, found = list(configs), set[Path](), list[Path]()
+    waiting = list(configs)
+    known = set[Path]()
+    found = list[Path]()
     while waiting and len(known) < _MOST_CONFIGS:
         config = waiting.pop()
         if config in known:
@@ -59,7 +61,8 @@ def _find_repositories(root: Path) -> Iterator[Path]:
     above = next((one for one in (root, *root.parents) if os.path.lexists(one / ".git")), None)
     if above is not None:
         yield above
-    level, left = [root], _MOST_FOLDERS
+    level = [root]
+    left = _MOST_FOLDERS
     for _ in range(_DEPTH):
         level = [inner for folder in level[:left] for inner in _list_folders(folder)]
         left = max(left - len(level), 0)

@@ -114,7 +114,8 @@ def _find_telling_names(patterns: Iterable[str]) -> tuple[frozenset[str], frozen
 
 def _iterate_below(folder: Path) -> Iterator[Path]:
     """What is in a folder, level by level; links are not followed."""
-    folders, left = deque([folder]), _MOST_BELOW
+    folders = deque([folder])
+    left = _MOST_BELOW
     while folders and left > 0:
         try:
             entries = sorted(os.scandir(folders.popleft()), key=lambda entry: entry.name)[:left]

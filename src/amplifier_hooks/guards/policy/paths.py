@@ -116,7 +116,9 @@ def _find_braces(pattern: str) -> tuple[int, int, list[str]] | None:
 
 def _find_close(pattern: str, start: int) -> tuple[int, list[str]] | None:
     """The position after the partner of the brace at `start`, and the options between them."""
-    depth, options, last = 0, [], start + 1
+    depth = 0
+    options = []
+    last = start + 1
     for at in range(start, len(pattern)):
         char = pattern[at]
         depth += (char == "{") - (char == "}")
@@ -139,7 +141,8 @@ def _match_name(name: str, glob: str) -> bool:
 @lru_cache(maxsize=4096)
 def _tokenize(glob: str) -> tuple[str, ...]:
     """Single characters, `*`, `?` and whole `[…]` classes."""
-    tokens, at = [], 0
+    tokens = []
+    at = 0
     while at < len(glob):
         end = _find_class_end(glob, at) if glob[at] == "[" else at + 1
         tokens.append(glob[at:end])
@@ -182,10 +185,12 @@ def _match_wildcards(
             retry = (item, token)
             token += 1
         elif token < len(glob) and same(items[item], glob[token]):
-            item, token = item + 1, token + 1
+            item = item + 1
+            token = token + 1
         elif retry is None:
             return False
         else:
             retry = (retry[0] + 1, retry[1])
-            item, token = retry[0], retry[1] + 1
+            item = retry[0]
+            token = retry[1] + 1
     return all(rest == star for rest in glob[token:])

@@ -384,7 +384,8 @@ def list_places(
 
 
 def _list_sealed_at_home(env: Mapping[str, str]) -> list[str | Path]:
-    home, config = _find_home(env), find_config_home(env)
+    home = _find_home(env)
+    config = find_config_home(env)
     found: list[str | Path] = [config / table.OWN_FOLDER]
     found += [f"{home}/{name}" for name in table.HOME]
     found += [f"{config}/{name}" for name in table.CONFIG]

@@ -171,11 +171,14 @@ def _make_matcher(rule: Rule, base: Path, owner: str, prefix: str) -> Matcher:
             return Matcher(rule.unless, base, owner, excepted_from=rule)
         return Matcher(rule, base, owner)
     except PatternError as wrong:
-        key, reason = f"{prefix}regex", str(wrong)
+        key = f"{prefix}regex"
+        reason = str(wrong)
     except ConditionError as wrong:
-        key, reason = f"{prefix}when", str(wrong)
+        key = f"{prefix}when"
+        reason = str(wrong)
     except ValueError as wrong:
-        key, reason = f"{prefix}path", str(wrong)
+        key = f"{prefix}path"
+        reason = str(wrong)
     raise ModuleLoadError(f"{owner}: option {key!r}: {reason}")
 
 

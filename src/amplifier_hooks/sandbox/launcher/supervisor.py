@@ -167,7 +167,8 @@ class Supervisor:
         return bool(word)
 
     def _start(self, order: dict[str, Any], descriptors: list[int]) -> None:
-        self._deadline, self._killing = None, False
+        self._deadline = None
+        self._killing = False
         try:
             self._leader = self._run(order, descriptors)
         except Exception as failure:  # noqa: BLE001 - the agent explains it
@@ -186,7 +187,8 @@ class Supervisor:
             self._leave_domain()
             self._ruleset = order["landlock"], os.dup(descriptors[3])
             self._thread = WalledThread(*self._ruleset)
-        thread, self._thread = self._thread, None
+        thread = self._thread
+        self._thread = None
         return thread.run(order, descriptors)
 
     def _drop_privileges(self, order: dict[str, Any]) -> None:

@@ -246,7 +246,8 @@ class Redactor:
     def _replace(self, text: str, spans: Sequence[Span]) -> str:
         if not spans:
             return text
-        pieces, position = [], 0
+        pieces = []
+        position = 0
         for span in spans:
             pieces += [text[position : span.start], self._make_mark(span.name)]
             position = span.end
@@ -298,7 +299,8 @@ class _Finder:
 
     def _shorten(self, text: str, span: Span) -> Span:
         """A find in joined lines without those lines that it does not need."""
-        joined, position = "", span.start
+        joined = ""
+        position = span.start
         for line in text[span.start : span.end].splitlines(keepends=True):
             joined += line.strip().removesuffix("\\")
             position += len(line)
@@ -311,7 +313,8 @@ class _Finder:
 
 def _find_checked(pattern: Pattern, name: str, text: str, offset: int) -> Iterator[Span]:
     """The finds of one shape that stand up to its check, if it has one."""
-    check, searched = CHECKS.get(name), text
+    check = CHECKS.get(name)
+    searched = text
     for _ in range(_MOST_ROUNDS):
         names: list[int] = []
         for start, end in pattern.find_spans(searched):

@@ -23,7 +23,8 @@ def _build_token(body: str) -> str:
 
 def _build_aws_secret() -> str:
     """Forty letters behind their name, or behind the access key that they belong to."""
-    body, end = f"{_BASE64}{{40}}", r"(?:[^A-Za-z0-9/+=]|$)"
+    body = f"{_BASE64}{{40}}"
+    end = r"(?:[^A-Za-z0-9/+=]|$)"
     named = (
         r"(?i:secret[_\-. ]?access[_\-. ]?key|aws[_\-. ]?secret[_\-. ]?key)(?:\\*[\"'])?"
         r"\s{0,5}(?::=|=>|[:=>,])?\s{0,5}(?:\\*[\"'])?"

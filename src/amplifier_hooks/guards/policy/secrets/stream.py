@@ -58,7 +58,8 @@ def _hold_named(items: Sequence[Any], rest: Sequence[Any]) -> str:
     for place, item in enumerate(items):
         if not _has_name([item]):
             continue
-        before, behind = _render(items[:place]), [*items[place + 1 :], *rest]
+        before = _render(items[:place])
+        behind = [*items[place + 1 :], *rest]
         operation, value = item
         if _name(operation) == "SUBPATTERN" and value[0] is not None:
             return f"{before}({_begin([*value[3], *behind])})"
@@ -109,8 +110,10 @@ def _begin(items: Sequence[Any]) -> str:
     """Every beginning of a sequence, the whole of it and the empty one included."""
     if not items:
         return ""
-    first, rest = items[0], items[1:]
-    whole, begun = _render([first]), _begin_item(first)
+    first = items[0]
+    rest = items[1:]
+    whole = _render([first])
+    begun = _begin_item(first)
     behind = _begin(rest)
     full = f"{whole}{f'(?:{behind})' if behind else ''}"
     return f"(?:{full}|{begun})" if begun else f"(?:{full})?"
@@ -249,7 +252,8 @@ class LiteralStream:
 
     def flush(self) -> str:
         """What was held back, now that nothing follows."""
-        rest, self._held = self._held, ""
+        rest = self._held
+        self._held = ""
         return rest
 
     def _measure_beginnings(self, text: str) -> Iterator[int]:
@@ -327,7 +331,8 @@ class HeldStream:
     def flush(self) -> str:
         """What was held back, now that nothing follows."""
         rest = self._pass_on(len(self._text), self._find(self._text))
-        self._text, self._passed = "", 0
+        self._text = ""
+        self._passed = 0
         return rest
 
     def _choose_end(self, spans: Sequence[Found]) -> int:
@@ -350,7 +355,8 @@ class HeldStream:
         return len(self._text) - half
 
     def _pass_on(self, end: int, spans: Sequence[Found]) -> str:
-        pieces, position = [], self._passed
+        pieces = []
+        position = self._passed
         for span in spans:
             if span.end > position and span.start < end:
                 pieces += [self._text[position : span.start], self._make_mark(span.name)]
