@@ -224,33 +224,6 @@ class ChatRequest(_Value):
     timeout: float | None = None
 
 
-_REQUEST = {name: field.default for name, field in ChatRequest.model_fields.items()}
-# The model's own slots, filled in the state that validation leaves them in.
-_new = object.__new__
-_set_values, _set_given, _set_extra, _set_private = (
-    BaseModel.__dict__[name].__set__
-    for name in (
-        "__dict__",
-        "__pydantic_fields_set__",
-        "__pydantic_extra__",
-        "__pydantic_private__",
-    )
-)
-
-
-def build_request(messages: list[Message], tools: list[ToolSpec] | None) -> ChatRequest:
-    """A request of parts that are validated already; it is made for every call of a model."""
-    request: ChatRequest = _new(ChatRequest)
-    values = _REQUEST.copy()
-    values["messages"] = messages
-    values["tools"] = tools
-    _set_values(request, values)
-    _set_given(request, {"messages", "tools"})
-    _set_extra(request, {})
-    _set_private(request, None)
-    return request
-
-
 # Replies
 
 

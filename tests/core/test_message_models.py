@@ -27,9 +27,7 @@ from amplifier_core.message_models import (
     ToolCall,
     ToolCallBlock,
     ToolResultBlock,
-    ToolSpec,
     Usage,
-    build_request,
     extract_text,
 )
 
@@ -49,18 +47,6 @@ MODELS = [
     if isinstance(kind, type) and issubclass(kind, BaseModel) and not name.startswith("_")
     if kind is not BaseModel
 ]
-
-
-def test_a_request_of_known_parts_is_a_request_like_any_other() -> None:
-    """It equals the validated one, and can be dumped, copied and given fields of its own."""
-    messages = [Message(role="user", content="x")]
-    tools = [ToolSpec(name="t", parameters={})]
-    made, validated = build_request(messages, tools), ChatRequest(messages=messages, tools=tools)
-    assert made == validated
-    assert made.model_dump() == validated.model_dump()
-    assert made.model_copy(update={"model": "m"}).model == "m"
-    assert ChatRequest.model_validate(made.model_dump()) == made
-    assert "temperature=None" in repr(made)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,7 +39,6 @@ from amplifier_core.utils.message_order import (
 from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_hooks.agent.contexts.message_list import Message, MessageList
 from amplifier_hooks.agent.contexts.selection import DROP_OLDEST, STRATEGIES
-from amplifier_hooks.modules.looking import HELD_ONCE, count_holders, looks_with
 from amplifier_hooks.modules.options import parse_known
 from amplifier_hooks.modules.recommendations import choose_name
 
@@ -80,7 +79,7 @@ class SimpleContext:
         coordinator: SessionCoordinator | None = None,
     ) -> None:
         self.config = config or SimpleContextConfig()
-        self._messages = MessageList.begin()
+        self._messages = MessageList()
         self._open: set[str] = set()
         """Calls that may still run: nothing but their results and texts of hooks is behind them."""
         self._is_in_order = True
@@ -93,7 +92,6 @@ class SimpleContext:
     @property
     def messages(self) -> MessageList:
         """The very list; whoever holds it may change it."""
-        self._messages.mark = None
         self._is_shared, self._is_in_order = True, False
         return self._messages
 
@@ -154,7 +152,6 @@ class SimpleContext:
             if len(arranged) != len(messages):
                 self._size = None
             messages[:] = arranged
-            messages.mark = None
         self._open = set(open_calls)
         self._has_strays = arrange_messages(messages, open_calls) is not messages
         self._is_in_order = not self._is_shared
@@ -163,39 +160,8 @@ class SimpleContext:
         """A copy of the list, with the very messages that the context holds."""
         if not self._is_in_order:
             self._keep_order()
-        self._messages.mark = None
         return MessageList(self._messages)
 
-    def look_at_messages(self, provider: Any = None) -> MessageList | Awaitable[MessageList]:
-        """What to send, for a loop that keeps and changes nothing of it: the very list."""
-        config = self.config
-        limit = config.max_tokens
-        if limit is not None:
-            get_info = getattr(provider, "get_info", None)
-            if get_info is not None and (room := _find_room(get_info)) is not None:
-                limit = min(limit, room)
-            if self.token_count() > limit * config.compact_threshold:
-                return self._compact_and_look(limit)
-        return self._look()
-
-    async def _compact_and_look(self, limit: int | None) -> MessageList:
-        await self.compact(limit=limit)
-        return self._look()
-
-    def _look(self) -> MessageList:
-        if not self._is_in_order:
-            self._keep_order()
-        if self._open or self._has_strays:
-            return MessageList(arrange_messages(self._messages))
-        return self._messages if self._messages.mark is not None else self._mark()
-
-    def _mark(self) -> MessageList:
-        """The list, with another mark if nobody holds anything of it any more."""
-        if count_holders(self._messages) <= HELD_ONCE and self._messages.is_private():
-            self._messages.mark = object()
-        return self._messages
-
-    @looks_with(look_at_messages)
     async def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any = None
     ) -> list[Message]:
@@ -203,13 +169,19 @@ class SimpleContext:
 
         That is the given budget, else the configured one or what the provider can read, if less.
         """
-        if token_budget is None:
-            await self.look_at_messages(provider)
-        elif self._is_over(token_budget):
-            await self.compact(limit=token_budget)
-        copy = list(self._look())
-        self._messages.mark = None
-        return copy
+        limit = self._choose_limit(provider) if token_budget is None else token_budget
+        if self._is_over(limit):
+            await self.compact(limit=limit)
+        if not self._is_in_order:
+            self._keep_order()
+        if self._open or self._has_strays:
+            return list(arrange_messages(self._messages))
+        return list(self._messages)
+
+    def _choose_limit(self, provider: Any) -> int | None:
+        limit = self.config.max_tokens
+        room = _find_room(getattr(provider, "get_info", None))
+        return limit if limit is None or room is None else min(limit, room)
 
     def set_messages(self, messages: list[Message]) -> Done:
         """Replace the conversation."""
@@ -220,7 +192,7 @@ class SimpleContext:
 
     def clear(self) -> Done:
         """Forget the conversation."""
-        self._messages = MessageList.begin()
+        self._messages = MessageList()
         self._size = 0
         self._open.clear()
         self._is_in_order, self._is_shared, self._has_strays = True, False, False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import Any
 
 from amplifier_core.errors import SessionError
@@ -10,25 +9,13 @@ from amplifier_core.interfaces import ContextManager, Provider
 from amplifier_core.utils import is_awaitable
 from amplifier_core.utils.message_order import arrange_messages
 from amplifier_core.utils.parameters import list_parameters
-from amplifier_hooks.modules.looking import find_look
 
 Messages = list[dict[str, Any]]
 
 
-def read_messages(context: ContextManager, provider: Provider) -> Messages | Awaitable[Messages]:
-    """What to send to the provider; nothing from a context that can only say all that it holds.
-
-    What is no list has to be awaited. It may be the context's own, which is to be left as it is.
-    """
+async def read_messages(context: ContextManager, provider: Provider) -> Messages:
+    """What to send to the provider; nothing from a context that can only say all that it holds."""
     read = getattr(context, "get_messages_for_request", None)
-    look = find_look(read, context)
-    if look is None:
-        return _compact_and_read(context, provider, read)
-    found: Messages | Awaitable[Messages] = look(context, provider)
-    return found
-
-
-async def _compact_and_read(context: ContextManager, provider: Provider, read: Any) -> Messages:
     if read is None:
         await compact_if_needed(context)
         return []

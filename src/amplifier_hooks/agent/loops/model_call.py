@@ -48,8 +48,7 @@ class ModelCaller:
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
-        found = read_messages(turn.context, turn.provider)
-        messages = found if isinstance(found, list) else await found
+        messages = await read_messages(turn.context, turn.provider)
         opened = await turn.coordinator.open_request(_describe_request(turn, messages))
         if not opened.allowed or opened.data is None:
             return Denial(opened.denial)

@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from amplifier_core.interfaces import Tool
-from amplifier_core.message_models import ChatRequest, Message, ToolSpec, build_request
+from amplifier_core.message_models import ChatRequest, Message, ToolSpec
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.utils.copying import is_equal
-from amplifier_hooks.agent.loops.sent_messages import SentMessages
 from amplifier_hooks.agent.loops.validated import Plain, ValidatedMessages, validate
-from amplifier_hooks.modules.looking import HELD_ONCE, count_holders
 
 
 class RequestBuilder:
-    """Builds the requests of one loop; what it built before is neither validated nor copied."""
+    """Builds the requests of one loop; a message that was validated before is not again."""
 
     def __init__(self, system: str | None = None) -> None:
         self._instructions = [Message(role="system", content=system)] if system else []
         self._validated = ValidatedMessages()
-        self._sent = SentMessages()
         self._names: list[str] = []
         self._tools: list[Tool] = []
         self._specs: list[ToolSpec] = []
@@ -37,20 +34,10 @@ class RequestBuilder:
         self, messages: Sequence[Plain], specs: list[ToolSpec], passing: Passing | None = None
     ) -> ChatRequest:
         """The request for a conversation; the configured instructions come first."""
-        kept = self._validated.update(messages)
-        results, start = self._validated.results, len(self._instructions)
-        # The list of the last request is the provider's, if it kept that or has changed it.
-        if (
-            count_holders(self._sent) > HELD_ONCE
-            or self._sent.changed
-            or not start <= len(self._sent) <= start + kept
-        ):
-            self._sent = SentMessages(self._instructions)
+        results = self._validated.update(messages)
         if passing is not None:
-            sent = [*self._instructions, *results[: passing.place], *map(validate, passing.behind)]
-            return build_request(sent, specs or None)
-        list.extend(self._sent, results[len(self._sent) - start :])  # not noted as a change
-        return build_request(self._sent, specs or None)
+            results = [*results[: passing.place], *map(validate, passing.behind)]
+        return ChatRequest(messages=[*self._instructions, *results], tools=specs or None)
 
 
 class Passing(NamedTuple):

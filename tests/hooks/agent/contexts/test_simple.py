@@ -20,7 +20,7 @@ from amplifier_core.testing import (
     TestCoordinator,
 )
 from amplifier_core.utils import resolve
-from amplifier_hooks.agent.contexts.message_list import MessageList
+from amplifier_hooks.agent.contexts.message_list import Message
 from amplifier_hooks.agent.contexts.simple import (
     SimpleContext,
     SimpleContextConfig,
@@ -33,8 +33,8 @@ def context(**options: Any) -> SimpleContext:
     return SimpleContext(SimpleContextConfig(**options))
 
 
-async def look(one: SimpleContext) -> MessageList:
-    return await one.look_at_messages()
+async def look(one: SimpleContext) -> list[Message]:
+    return await one.get_messages_for_request()
 
 
 async def test_both_forms_of_adding_are_understood_plain_and_awaited() -> None:
@@ -340,7 +340,7 @@ async def test_a_context_that_counts_otherwise_compacts_by_its_own_count() -> No
     for _ in range(4):
         one.add_message("user", "x" * 24)
     assert one.should_compact()
-    assert len(await one.look_at_messages()) < 4
+    assert len(await one.get_messages_for_request()) < 4
 
 
 # What to send
@@ -411,56 +411,6 @@ def test_a_picture_counts_as_a_picture_and_not_as_its_letters():
     assert 1_600 < one.token_count() < 2_000
 
 
-async def test_the_mark_stays_while_messages_are_added_at_the_end() -> None:
-    """A loop that has seen it looks at the new messages only."""
-    one = context()
-    mark = (await one.look_at_messages()).mark
-    assert mark is not None
-    one.add_message("user", "a")
-    assert (await one.look_at_messages()).mark is mark
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda one: one.get_messages()[0],
-        lambda one: one.messages[0],
-        lambda one: asyncio.run(one.get_messages_for_request())[0],
-        lambda one: one.messages,
-    ],
-)
-def test_there_is_no_mark_while_somebody_may_change_a_message(read: Any) -> None:
-    """Only when nobody holds one any more there is one again, and it is another."""
-    one = long_talk()
-    before = asyncio.run(look(one)).mark
-    held = read(one)
-    assert asyncio.run(look(one)).mark is None
-    del held
-    after = asyncio.run(look(one)).mark
-    assert after is not None
-    assert after is not before
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda one: one.clear(),
-        lambda one: one.set_messages([{"role": "user", "content": "a"}]),
-        lambda one: setattr(one, "messages", [{"role": "user", "content": "a", "metadata": {}}]),
-        lambda one: asyncio.run(one.compact("manual")),
-    ],
-)
-def test_another_conversation_has_another_mark(change: Any) -> None:
-    """Nothing that was seen of the last one holds for it."""
-    one = long_talk()
-    before = asyncio.run(look(one)).mark
-    change(one)
-    after = asyncio.run(look(one))
-    assert after.mark is not None
-    assert after.mark is not before
-    assert one.token_count() == sum(one._measure(message) for message in after)
-
-
 async def test_who_added_a_message_cannot_change_it_any_more() -> None:
     """Neither its fields nor its blocks."""
     one, block = context(), {"type": "text", "text": "a"}
@@ -475,12 +425,8 @@ async def test_who_added_a_message_cannot_change_it_any_more() -> None:
 
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_nor_those_of_a_content_of_any_kind(kind: type) -> None:
-    """Models take a tuple of blocks as well, and the mark says that nobody can change them."""
+    """Models take a tuple of blocks as well."""
     one, block = context(), {"type": "text", "text": "a"}
-    one.add_message("user", "first")
-    mark = asyncio.run(look(one)).mark
     one.add_message({"role": "user", "content": kind([block])})
     block["text"] = "changed"
-    seen = asyncio.run(look(one))
-    assert seen.mark is mark
-    assert seen[1]["content"][0]["text"] == "a"
+    assert asyncio.run(look(one))[0]["content"][0]["text"] == "a"

@@ -168,17 +168,6 @@ async def test_what_the_context_says_is_what_is_sent() -> None:
     assert [[one["content"] for one in each] for each in sent] == [["first"], ["second"]]
 
 
-async def test_a_context_that_can_be_looked_at_is_not_copied() -> None:
-    """A long conversation is read as often as the model is asked."""
-    context = SimpleContext()
-    context.add_message("user", "a")
-    provider: Any = object()
-    first = await resolve(read_messages(context, provider))
-    context.add_message("user", "b")
-    assert await resolve(read_messages(context, provider)) is first
-    assert [one["content"] for one in first] == ["a", "b"]
-
-
 async def test_a_subclass_that_says_what_to_send_is_asked() -> None:
     """Its own method is never passed over."""
 

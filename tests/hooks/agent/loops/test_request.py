@@ -109,16 +109,6 @@ def test_a_request_that_somebody_keeps_stays_as_it_is() -> None:
     assert [one.text for one in longer.messages] == ["Be brief.", "a", "b"]
 
 
-def test_a_request_that_nobody_keeps_is_not_copied() -> None:
-    """The list of a long conversation is built once, and then it grows."""
-    builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
-    first = id(builder.build(messages, []).messages)
-    messages.append({"role": "user", "content": "b"})
-    request = builder.build(messages, [])
-    assert id(request.messages) == first
-    assert [one.text for one in request.messages] == ["Be brief.", "a", "b"]
-
-
 def test_what_a_provider_does_to_its_request_does_not_reach_the_next() -> None:
     """Some take the instructions out of it."""
     builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
