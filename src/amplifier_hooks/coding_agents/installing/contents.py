@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Protocol
 
 from amplifier_hooks.coding_agents.installing.agents import Agent, Options, is_ours
@@ -15,8 +17,35 @@ from amplifier_hooks.coding_agents.installing.editing.document import (
     set_value,
 )
 from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem
-from amplifier_hooks.coding_agents.installing.plugin import build_plugin, list_plugin_entries
+from amplifier_hooks.coding_agents.installing.line import MARK
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, SettingsFile
+
+_FIRST = f"// {MARK.removeprefix('# ')}: written by `amplifier guard opencode`\n"
+_TABLE = "const LINES = "
+
+
+def build_plugin(agent: Agent, options: Options) -> str:
+    """The text of the plugin, with the line for each event."""
+    lines = {}
+    for event, row in agent.list_events(every_event=options.every_event).items():
+        limits = agent.get_limits(event)
+        line = options.command.build_line(
+            agent.name, event, limits.ours, gate=row.gate, bundle=options.bundle
+        )
+        lines[event] = {"line": line, "gate": row.gate, "seconds": limits.host or limits.ours}
+    program = files(__package__).joinpath("plugin.js").read_text()
+    return f"{_FIRST}{_TABLE}{json.dumps(lines, indent=2)};\n{program}"
+
+
+def list_plugin_entries(text: str) -> dict[str, list[Any]]:
+    """The lines of a plugin of ours, by event; none if it is not ours."""
+    if not text.startswith(_FIRST) or _TABLE not in text:
+        return {}
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text[text.index(_TABLE) + len(_TABLE) :])
+    except ValueError:
+        return {"?": [{"command": ""}]}
+    return {event: [{"command": one["line"]}] for event, one in found.items()}
 
 
 class Contents(Protocol):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.client import VERSION
 from amplifier_hooks.coding_agents.installing.agents import AGENTS, Options
-from amplifier_hooks.coding_agents.installing.codex.server import CodexError, CodexHook
 from amplifier_hooks.coding_agents.installing.codex.trust import (
+    CodexError,
+    CodexHook,
     CodexTrust,
     build_key,
     normalize_key,

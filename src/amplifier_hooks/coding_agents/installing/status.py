@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,10 @@ from amplifier_hooks.coding_agents.installing.agents import (
     get_command,
     list_handlers,
 )
-from amplifier_hooks.coding_agents.installing.codex.server import CodexError
-from amplifier_hooks.coding_agents.installing.codex.trust import CodexTrust
+from amplifier_hooks.coding_agents.installing.codex.trust import CodexError, CodexTrust
 from amplifier_hooks.coding_agents.installing.contents import read_contents
+from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem, parse_json
 from amplifier_hooks.coding_agents.installing.extensions import Extension, list_extensions
-from amplifier_hooks.coding_agents.installing.gemini_trust import is_folder_trusted
 from amplifier_hooks.coding_agents.installing.guard import explain_distrust
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.line import (
@@ -49,6 +48,39 @@ from amplifier_hooks.coding_agents.installing.versions import (
     find_program,
 )
 from amplifier_hooks.coding_agents.modes import list_unguarded
+
+_FILE_VARIABLE = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
+_EVERYWHERE = "GEMINI_CLI_TRUST_WORKSPACE"
+_TRUSTS = ("TRUST_FOLDER", "TRUST_PARENT")
+
+
+def is_folder_trusted(folder: Path, env: Mapping[str, str] | None = None) -> bool:
+    """What its rules say about a folder; the longest that fits decides, as in the program."""
+    env = os.environ if env is None else env
+    if env.get(_EVERYWHERE) in ("true", "false"):
+        return env[_EVERYWHERE] == "true"
+    home = PLACES["gemini"].find_home(env)
+    security = _read(home / "settings.json").get("security")
+    asked = security.get("folderTrust") if isinstance(security, dict) else None
+    if isinstance(asked, dict) and asked.get("enabled") is False:
+        return True
+    rules = _read(Path(env.get(_FILE_VARIABLE) or home / "trustedFolders.json"))
+    found = [(len(path), level) for path, level in rules.items() if _fits(path, level, folder)]
+    return bool(found) and max(found, key=lambda one: one[0])[1] in _TRUSTS
+
+
+def _fits(path: str, level: Any, folder: Path) -> bool:
+    ruled = Path(path).parent if level == "TRUST_PARENT" else Path(path)
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(ruled))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a file says; nothing, if it cannot be read."""
+    try:
+        value = parse_json(read_settings(path).text, comments=True).to_value()
+    except (JsonProblem, SettingsError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

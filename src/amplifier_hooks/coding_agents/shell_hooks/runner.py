@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,89 @@ from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import report_failure
 from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
-from amplifier_hooks.coding_agents.shell_hooks.command import run_hook
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
-from amplifier_hooks.coding_agents.shell_hooks.http import post
 from amplifier_hooks.coding_agents.shell_hooks.scripts.names import find_changed
 from amplifier_hooks.coding_agents.shell_hooks.selector import Job
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.background import BackgroundTasks
+from amplifier_hooks.machine.http import HttpError, check_private_url, post_json
+from amplifier_hooks.sandbox.process import run_command
+
+
+async def run_hook(
+    handler: Handler, body: bytes, env: Mapping[str, str], cwd: str, limit: int
+) -> Reply:
+    """Run the command and wait for it, no longer than the hook's own limit.
+
+    `limit` is how many bytes of each stream are kept.
+    """
+    written = handler.args if handler.args is not None else handler.command or ""
+    outcome = await run_command(
+        written if handler.run is None else handler.run,
+        cwd=str(Path(cwd) / handler.cwd) if handler.cwd else cwd,
+        timeout=handler.timeout,
+        stdin=body,
+        env={**os.environ, **env, **handler.env},
+        output_limit=limit,
+    )
+    if outcome.timed_out:
+        sentence = f"Hook {handler.label!r} ran longer than {handler.timeout:g} s and was ended"
+        return Reply(failure=sentence, timed_out=True)
+    return Reply(outcome.returncode, outcome.stdout, outcome.stderr)
+
+
+_LIMIT = 1_000_000
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+# How the document is sent is not a hook's to say.
+_OURS = frozenset({"host", "content-type", "content-length", "transfer-encoding", "connection"})
+
+
+def explain_refusal(url: str, allowed: Any = None) -> str | None:
+    """Why a URL may not be asked, or None."""
+    try:
+        check_private_url(url)
+    except ValueError as error:
+        return f"url {url!r} {error}"
+    if isinstance(allowed, list) and not any(fnmatchcase(url, str(rule)) for rule in allowed):
+        return f"url {url!r} is not among 'allowedHttpHookUrls'"
+    return None
+
+
+async def post(handler: Handler, body: bytes) -> Reply:
+    """The reply of the server, read as if a command had printed it."""
+    assert handler.url is not None
+    headers = _build_headers(handler)
+    try:
+        text = await post_json(
+            handler.url, body, timeout=handler.timeout, headers=headers, limit=_LIMIT
+        )
+    except HttpError as error:
+        return _explain(handler, error)
+    return Reply(stdout=text)
+
+
+def _explain(handler: Handler, error: HttpError) -> Reply:
+    label = f"Hook {handler.url!r}"
+    if error.timed_out:
+        sentence = f"{label} did not answer within {handler.timeout:g} s"
+        return Reply(failure=sentence, timed_out=True)
+    if error.status is not None:
+        return Reply(failure=f"{label} answered with status {error.status}")
+    return Reply(failure=f"{label} cannot be reached: {error}")
+
+
+def _build_headers(handler: Handler) -> dict[str, str]:
+    """Variables are filled in, but only those that the settings allow."""
+
+    def fill(match: re.Match[str]) -> str:
+        return os.environ.get(match[1], "") if match[1] in handler.header_vars else ""
+
+    return {
+        name: re.sub(r"[\r\n]", "", _VARIABLE.sub(fill, text))
+        for name, text in handler.headers.items()
+        if re.fullmatch(r"[A-Za-z0-9-]+", name) and name.casefold() not in _OURS
+    }
+
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
-from amplifier_hooks.coding_agents.shell_hooks.command import run_hook
+from amplifier_hooks.coding_agents.shell_hooks.runner import run_hook
 from tests.hooks.coding_agents.shell_hooks.hook_files import write_script
 from tests.support.processes import is_running
 from tests.support.waiting import wait_until

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.dialect import Handler, Reply
-from amplifier_hooks.coding_agents.shell_hooks.http import explain_refusal, post
+from amplifier_hooks.coding_agents.shell_hooks.runner import explain_refusal, post
 from tests.hooks.coding_agents.shell_hooks.hook_files import configure, specific
 from tests.support.harness import Harness
 from tests.support.http_server import receiver
