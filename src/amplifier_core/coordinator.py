@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from amplifier_core import events
 from amplifier_core.approval.gate import ApprovalGate
+from amplifier_core.approval.gatekeeper import Passage
 from amplifier_core.approval.handovers import Handovers
-from amplifier_core.approval.passage import Passage
 from amplifier_core.approval.question import AnyApprovalSystem
 from amplifier_core.cancellation import CancellationToken
+from amplifier_core.compat import EcosystemFace
 from amplifier_core.dispatch import Answer, Dispatch, Watch
-from amplifier_core.ecosystem_face import EcosystemFace
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import payloads
 from amplifier_core.events.effects import describe_failure, describe_shadowed

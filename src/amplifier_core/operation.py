@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Protocol
 
-from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
+from amplifier_core.approval.gatekeeper import (
+    UNASKED,
+    Answered,
+    Clearance,
+    Passage,
+    digest_operation,
+)
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import AGENT_SPAWN, notifications
 from amplifier_core.events.data import normalize_data

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from amplifier_core import events
-from amplifier_core.approval.passage import digest_operation
+from amplifier_core.approval.gatekeeper import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
 from amplifier_core.events.payloads import ErrorDetails, ToolErrorData, ToolPostData, ToolPreData

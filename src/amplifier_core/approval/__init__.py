@@ -2,8 +2,8 @@
 
 from amplifier_core import only_kernel as only_kernel
 from amplifier_core.approval.gate import ApprovalGate as ApprovalGate
-from amplifier_core.approval.meaning import allows as allows
-from amplifier_core.approval.meaning import read_option as read_option
+from amplifier_core.approval.options import allows as allows
+from amplifier_core.approval.options import read_option as read_option
 from amplifier_core.approval.question import AnyAnswer as AnyAnswer
 from amplifier_core.approval.question import AnyApprovalSystem as AnyApprovalSystem
 from amplifier_core.approval.question import ApprovalAnswer as ApprovalAnswer

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from amplifier_core.approval.meaning import allows_unoffered, read_option
+from amplifier_core.approval.options import allows_unoffered, read_option
 from amplifier_core.approval.question import (
     AnyApprovalSystem,
     ApprovalAnswer,

@@ -16,7 +16,7 @@ from amplifier_core.approval import (
     HandedOver,
     allows,
 )
-from amplifier_core.approval.meaning import allows_unoffered
+from amplifier_core.approval.options import allows_unoffered
 from amplifier_core.errors import ApprovalError
 from amplifier_core.models import Decision
 from amplifier_hooks.approvals.errors import StoreError

@@ -16,7 +16,7 @@ from amplifier_core.approval import (
     ApprovalQuestion,
     HandedOver,
 )
-from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.options import read_option
 from amplifier_core.approval.question import DecidingApprovalSystem
 from amplifier_core.errors import ApprovalError
 from amplifier_hooks.agent.session.assembled import AssembledSession

@@ -6,7 +6,7 @@ from typing import Any
 
 from agent_framework import Content, FunctionInvocationContext
 
-from amplifier_core.approval.meaning import allows
+from amplifier_core.approval.options import allows
 from amplifier_hooks.external.handover import Handed, answer
 
 PAYLOAD = "amplifier"

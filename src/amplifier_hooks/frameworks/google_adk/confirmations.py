@@ -14,7 +14,7 @@ from google.adk.tools.tool_confirmation import ToolConfirmation
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.options import read_option
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.external.handover import Handed, answer
 

@@ -15,7 +15,7 @@ from agents import FunctionTool, RunState
 from agents.items import ToolApprovalItem
 from agents.result import RunResultBase
 
-from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.options import read_option
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.utils import resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TypeVar
 
-from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.options import read_option
 from amplifier_hooks.insight.backtest.verdict import Asking, Verdict
 from amplifier_hooks.trails import RecordedApproval, RecordedEvent
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.approval import ApprovalAnswer
-from amplifier_core.approval.passage import digest_operation
+from amplifier_core.approval.gatekeeper import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.hooks import HookRegistry

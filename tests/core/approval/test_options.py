@@ -12,7 +12,7 @@ from amplifier_core.approval import (
     allows,
     read_option,
 )
-from amplifier_core.approval.meaning import (
+from amplifier_core.approval.options import (
     ALLOWING,
     REFUSING,
     OptionMeaning,

@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.approval.handovers import Handover, Handovers, Notify
-from amplifier_core.approval.meaning import find_unclear_options, resolve_options
+from amplifier_core.approval.options import find_unclear_options, resolve_options
 from amplifier_core.approval.question import ApprovalQuestion
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import payloads

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable
 from typing import Any, Protocol
 
-from amplifier_core.approval.passage import Clearance
+from amplifier_core.approval.gatekeeper import Clearance
 from amplifier_core.dispatch import Answer, Dispatch, find_dispatch
 from amplifier_core.events import is_notification
 from amplifier_core.injection.budget import Injection
