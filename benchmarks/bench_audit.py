@@ -25,8 +25,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from amplifier_audit import AuditLog, AuditSettings, verify
-from amplifier_audit.format.chain import Chain
-from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.encoding import encode_body, encode_source
+from amplifier_audit.record import Chain
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
 from benchmarks.harness import Body, Row, compare, loop_of, report

@@ -20,6 +20,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from amplifier_audit.anchor_files import read_checkpoints
+    from amplifier_audit.anchors import anchor_to_file, anchor_to_stderr
+    from amplifier_audit.checkpoint import Note, Signer, parse_notes
     from amplifier_audit.errors import (
         AuditError,
         AuditUnavailable,
@@ -30,51 +33,47 @@ if TYPE_CHECKING:
         WitnessRefused,
         WitnessUnavailable,
     )
-    from amplifier_audit.files.log_files import LogFiles, open_log
-    from amplifier_audit.format.checkpoint import Note, Signer, parse_notes
-    from amplifier_audit.format.record import Record
-    from amplifier_audit.keys.signing import create_key, load_signer
-    from amplifier_audit.keys.verifying import load_verifier
-    from amplifier_audit.reader.anchor_files import read_checkpoints
-    from amplifier_audit.reader.records import read_records
-    from amplifier_audit.reader.report import Finding, Report, Verdict
-    from amplifier_audit.reader.verification import verify
-    from amplifier_audit.server.remote_log import RemoteLog
-    from amplifier_audit.server.service import AuditServer
-    from amplifier_audit.writer.anchors import anchor_to_file, anchor_to_stderr
-    from amplifier_audit.writer.log import AuditLog
-    from amplifier_audit.writer.settings import AuditSettings
+    from amplifier_audit.keys import create_key, load_signer, load_verifier
+    from amplifier_audit.log import AuditLog
+    from amplifier_audit.log_directory import LogFiles, open_log
+    from amplifier_audit.reader import read_records
+    from amplifier_audit.record import Record
+    from amplifier_audit.remote_log import RemoteLog
+    from amplifier_audit.report import Finding, Report, Verdict
+    from amplifier_audit.server import AuditServer
+    from amplifier_audit.settings import AuditSettings
+    from amplifier_audit.verification import verify
 
 _HOMES = {
     "AuditError": "errors",
-    "AuditLog": "writer.log",
-    "AuditServer": "server.service",
-    "AuditSettings": "writer.settings",
+    "AuditLog": "log",
+    "AuditServer": "server",
+    "AuditSettings": "settings",
     "AuditUnavailable": "errors",
     "BadCheckpoint": "errors",
     "BadKey": "errors",
-    "Finding": "reader.report",
-    "LogFiles": "files.log_files",
+    "Finding": "report",
+    "LogFiles": "log_directory",
     "MalformedRecord": "errors",
     "NotALog": "errors",
-    "Note": "format.checkpoint",
-    "Record": "format.record",
-    "RemoteLog": "server.remote_log",
-    "Report": "reader.report",
-    "Signer": "format.checkpoint",
-    "Verdict": "reader.report",
+    "Note": "checkpoint",
+    "Record": "record",
+    "RemoteLog": "remote_log",
+    "Report": "report",
+    "Signer": "checkpoint",
+    "Verdict": "report",
     "WitnessRefused": "errors",
     "WitnessUnavailable": "errors",
-    "anchor_to_file": "writer.anchors",
-    "anchor_to_stderr": "writer.anchors",
-    "create_key": "keys.signing",
-    "load_signer": "keys.signing",
-    "load_verifier": "keys.verifying",
-    "open_log": "files.log_files",
-    "parse_notes": "format.checkpoint",
-    "read_checkpoints": "reader.anchor_files",
-    "read_records": "reader.records",
-    "verify": "reader.verification",
+    "anchor_to_file": "anchors",
+    "anchor_to_stderr": "anchors",
+    "create_key": "keys",
+    "load_signer": "keys",
+    "load_verifier": "keys",
+    "open_log": "log_directory",
+    "parse_notes": "checkpoint",
+    "read_checkpoints": "anchor_files",
+    "read_records": "reader",
+    "verify": "verification",
 }
 
 __all__ = [

@@ -12,19 +12,16 @@ import os
 import sys
 from collections.abc import Sequence
 
+from amplifier_audit.anchor_files import read_anchors
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_remains
-from amplifier_audit.format.log_name import name_log
-from amplifier_audit.keys.verifying import load_verifier
-from amplifier_audit.reader.anchor_files import read_anchors
-from amplifier_audit.reader.bulk.side_by_side import choose_jobs
-from amplifier_audit.reader.position import load_position, save_position
-from amplifier_audit.reader.report import Report, find_exit_code
-from amplifier_audit.reader.report_text import describe_report, report_to_dict
-from amplifier_audit.reader.verification import LogVerification
+from amplifier_audit.keys import load_verifier
+from amplifier_audit.log_directory import open_remains
+from amplifier_audit.parallel import choose_jobs
+from amplifier_audit.record import name_log
+from amplifier_audit.report import Report, describe_report, find_exit_code, report_to_dict
 from amplifier_audit.streams import print_error, run_program
-from amplifier_audit.witness.client import Witness
-from amplifier_audit.witness.verifying import read_witnesses
+from amplifier_audit.verification import LogVerification, load_position, save_position
+from amplifier_audit.witness import Witness, read_witnesses
 
 UNREADABLE = 2
 

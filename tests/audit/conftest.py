@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.writer import log
+from amplifier_audit import log
 
 
 @pytest.fixture

@@ -23,15 +23,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit.anchor_files import read_checkpoints
+from amplifier_audit.anchors import anchor_to_file
+from amplifier_audit.checkpoint import Note
 from amplifier_audit.errors import BadCheckpoint
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.checkpoint import Note
-from amplifier_audit.reader.anchor_files import read_checkpoints
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import read_records
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.support import SIGNER, VERIFIER
 
 REAL_WRITE = os.write

@@ -17,13 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.state import State, StateFile, read_state
-from amplifier_audit.format.chain import Head
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.recovery import recover
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.record import Head
+from amplifier_audit.recovery import recover
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State, StateFile, read_state
+from amplifier_audit.verification import verify
 from tests.audit.support import write_log
 
 

@@ -21,22 +21,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit.anchor_files import read_checkpoints
+from amplifier_audit.anchors import anchor_to_file
+from amplifier_audit.checkpoint import Note, make_note
+from amplifier_audit.encoding import encode_body, encode_source
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.lines import parse_or_none
-from amplifier_audit.files.state import State, StateFile
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import Note, make_note
-from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.format.own_records import OWN_TYPES
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.format.tree import Tree, hash_leaf
-from amplifier_audit.reader.anchor_files import read_checkpoints
-from amplifier_audit.reader.report import Report
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory, parse_or_none
+from amplifier_audit.merkle import Tree, hash_leaf
+from amplifier_audit.own_records import OWN_TYPES
+from amplifier_audit.record import Chain, Head, parse_record
+from amplifier_audit.report import Report
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State, StateFile
+from amplifier_audit.verification import verify
 from tests.audit.support import SIGNER, VERIFIER
 
 TYPES = (*sorted(OWN_TYPES), "tool_started", "approval_decided", "session_ended")

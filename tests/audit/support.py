@@ -15,22 +15,19 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.state import State, StateFile
-from amplifier_audit.format.chain import Chain, Head, make_log_id
-from amplifier_audit.format.checkpoint import Note, Signer, make_note
-from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.format.record import Record, parse_record
-from amplifier_audit.format.tree import Tree, hash_leaf
-from amplifier_audit.keys.signing import Ed25519Signer
-from amplifier_audit.keys.verifying import Ed25519Verifier
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.report import Mismatch, Report
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.checkpoint import Note, Signer, make_note
+from amplifier_audit.encoding import encode_body, encode_source
+from amplifier_audit.keys import Ed25519Signer, Ed25519Verifier
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory, open_log
+from amplifier_audit.merkle import Tree, hash_leaf
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Chain, Head, Record, make_log_id, parse_record
+from amplifier_audit.report import Mismatch, Report
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State, StateFile
+from amplifier_audit.verification import verify
 
 SIGNER = Ed25519Signer(bytes(range(32)))
 VERIFIER = Ed25519Verifier.from_text(SIGNER.public)

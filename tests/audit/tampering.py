@@ -12,11 +12,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Mismatch
+from amplifier_audit.encoding import encode_body
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.record import Chain, Head, parse_record
+from amplifier_audit.report import Mismatch
 from tests.audit.support import make_lines, make_source
 
 Case = tuple[list[bytes], int]

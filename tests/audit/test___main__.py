@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.__main__ import main
-from amplifier_audit.reader.position import load_position
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.anchors import anchor_to_file
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import load_position
 from tests.audit.support import FAST, OTHER, SIGNER, first_segment, write_log
 
 

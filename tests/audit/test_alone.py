@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 
 import amplifier_audit
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.anchors import anchor_to_file
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import FAST, OTHER, SIGNER, first_segment, write_log
 
 PACKAGE = Path(amplifier_audit.__file__).parent
 # Each may use what the standard library lacks, where that is installed.
 EXTRAS = {
-    "format/encoding.py": {"pydantic_core"},
-    "keys/signing.py": {"cryptography"},
-    "keys/verifying.py": {"cryptography"},
+    "encoding.py": {"pydantic_core"},
+    "keys.py": {"cryptography"},
 }
 
 
@@ -96,9 +95,9 @@ async def test_segments_are_verified_side_by_side(alone: Path, tmp_path: Path) -
     program = """
 import sys
 from amplifier_audit import load_verifier, open_log
-from amplifier_audit.reader.bulk.segment_task import list_tasks
-from amplifier_audit.reader.bulk.side_by_side import verify_side_by_side
-from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.parallel import list_tasks
+from amplifier_audit.parallel import verify_side_by_side
+from amplifier_audit.line_verifier import LineVerifier
 paths = open_log(sys.argv[1]).paths
 tasks = list_tasks(LineVerifier(key=load_verifier(sys.argv[2])), paths, 0, None)
 print(sorted(verify_side_by_side(tasks, 2)) == list(range(len(paths))), len(paths) > 2)
@@ -115,7 +114,7 @@ async def test_records_and_values_are_read(alone: Path, tmp_path: Path) -> None:
     program = """
 import json, pathlib, sys
 from amplifier_audit import open_log, read_records
-from amplifier_audit.reader.values import reveal
+from amplifier_audit.value_store import reveal
 log = pathlib.Path(sys.argv[1])
 records = reveal(read_records(open_log(log)), log / "values.db")
 print(json.dumps([record["body"] for record in records if record["type"] == "user_message"]))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.format.chain import Chain
-from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.reader.report import Report, find_exit_code
-from amplifier_audit.reader.verification import verify
+from amplifier_audit.encoding import encode_body, encode_source
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.record import Chain
+from amplifier_audit.report import Report, find_exit_code
+from amplifier_audit.verification import verify
 from tests.audit.forgery import TYPES, Scene, find_end, find_lies, make_scene, run_cases
 from tests.audit.support import (
     SIGNER,

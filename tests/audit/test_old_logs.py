@@ -13,14 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_audit.anchor_files import read_anchors
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.reader.anchor_files import read_anchors
-from amplifier_audit.reader.inclusion import find_newest_checkpoint, prove_inclusion
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.values import reveal
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import find_newest_checkpoint, prove_inclusion, read_records
+from amplifier_audit.value_store import reveal
+from amplifier_audit.verification import verify
 from tests.audit.support import FAST, SIGNER, VERIFIER, read_types, write_log
 
 STORED = Path(__file__).parent / "old_logs"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.reader.verification import verify
+from amplifier_audit.verification import verify
 from tests.audit.support import locate, make_lines, verify_lines, write_log
 from tests.audit.tampering import WAYS, Corpus
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.proof import RangeRoots, list_consistency_ranges
-from amplifier_audit.format.tree import Tree, hash_leaf
+from amplifier_audit.checkpoint import make_note
+from amplifier_audit.merkle import RangeRoots, Tree, hash_leaf, list_consistency_ranges
 from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed, NotFound
 from amplifier_hooks.approvals.models import (
     Overruling,

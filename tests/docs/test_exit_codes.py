@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from amplifier_audit.reader.report import EXIT_CODES
+from amplifier_audit.report import EXIT_CODES
 from amplifier_core.errors import SessionDenied
 from amplifier_hooks import BundleError
 from amplifier_hooks.cli import exit_codes

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from amplifier_audit.format.checkpoint import Note
+from amplifier_audit.checkpoint import Note
 
 CHANGES = ("BEGIN", "COMMIT", "INSERT", "DELETE", "PRAGMA synchronous")
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.value_store import ValueStore
-from amplifier_audit.format.own_records import ValueRedacted
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.own_records import ValueRedacted
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.value_store import ValueStore
+from amplifier_audit.verification import verify
 from tests.audit.support import SIGNER, VERIFIER, read_bodies
 from tests.properties.recording_disk import RecordingDisk, Step
 

@@ -23,7 +23,7 @@ NOT_STARTED = {
     "amplifier_hooks/machine/programs.py": "looks beside it",
     "amplifier_hooks/coding_agents/installing/system.py": "checks whose file it is",
     "amplifier_hooks/coding_agents/installing/line.py": "hands it to build_line: -I -S",
-    "amplifier_audit/keys/signing.py": "prints a command for people",
+    "amplifier_audit/keys.py": "prints a command for people",
 }
 """Where the interpreter is named besides, and why nothing is started there without isolation."""
 
@@ -86,7 +86,7 @@ def test_every_other_use_of_the_interpreter_is_known() -> None:
     """A new one is looked at, and gets its reason here."""
     spawning = {
         "amplifier_hooks/sandbox/client.py",  # posix_spawn names it twice
-        "amplifier_audit/reader/bulk/side_by_side.py",  # whether there is one
+        "amplifier_audit/parallel.py",  # whether there is one
     }
     found = {name for name in FILES if count_other_uses((SRC / name).read_text())}
     assert found - spawning == NOT_STARTED.keys()

@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from amplifier_audit.format.checkpoint import Note, parse_note
-from amplifier_audit.format.proof import verify_consistency
+from amplifier_audit.checkpoint import Note, parse_note
+from amplifier_audit.merkle import verify_consistency
 
 PATH = "/api/v1/witness"
 

@@ -1,7 +1,7 @@
 """What any record says, typed: `read_body` is the one way to the body of a record.
 
 The kernel's bodies are declared in `amplifier_core.records`, the log's own in
-`amplifier_audit.format.own_records`, and here those that are written above the kernel.
+`amplifier_audit.own_records`, and here those that are written above the kernel.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_audit.format.own_records import OWN_BODIES, OwnBody, parse_own
+from amplifier_audit.own_records import OWN_BODIES, OwnBody, parse_own
 from amplifier_core import records
 from amplifier_core.records import HookAnswer, Text, list_types
 

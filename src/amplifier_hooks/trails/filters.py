@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_core.records import DispatchRecorded, HookAnswer, Other
 from amplifier_hooks.trails.bodies import Body, read_body
 

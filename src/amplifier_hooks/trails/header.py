@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from amplifier_audit.files.log_files import open_readable
-from amplifier_audit.format.own_records import LogOpened
-from amplifier_audit.reader.records import read_records
+from amplifier_audit.log_directory import open_readable
+from amplifier_audit.own_records import LogOpened
+from amplifier_audit.reader import read_records
 from amplifier_core.records import SessionStarted
 from amplifier_hooks.trails.bodies import Body, BundleLoaded
 from amplifier_hooks.trails.reading import read_items

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.files.log_files import LogFiles, open_readable
-from amplifier_audit.format.own_records import LogOpened
-from amplifier_audit.format.record import Record
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.values import reveal
+from amplifier_audit.log_directory import LogFiles, open_readable
+from amplifier_audit.own_records import LogOpened
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Record
+from amplifier_audit.value_store import reveal
 from amplifier_core.records import (
     ApprovalCancelled,
     ApprovalDecided,

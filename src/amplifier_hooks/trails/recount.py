@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from amplifier_audit.format.own_records import LogOpened
+from amplifier_audit.own_records import LogOpened
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.records import (
     AnswerIgnored,

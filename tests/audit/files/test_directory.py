@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditUnavailable, NotALog
-from amplifier_audit.files.directory import (
+from amplifier_audit.log_directory import (
     AuditDirectory,
     raise_unavailable,
     sync_directory,
@@ -75,7 +75,7 @@ def test_the_names_of_a_new_directory_and_of_its_parents_are_synced(
 ) -> None:
     """Else a crash could take the whole log; where nothing is new, nothing is synced."""
     synced: list[Path] = []
-    monkeypatch.setattr("amplifier_audit.files.directory.sync_directory", synced.append)
+    monkeypatch.setattr("amplifier_audit.log_directory.sync_directory", synced.append)
     log = AuditDirectory(tmp_path / "a" / "b" / "log")
     log.create()
     assert synced == [tmp_path / "a" / "b", tmp_path / "a", tmp_path]
@@ -91,7 +91,7 @@ def test_a_directory_is_made_also_where_its_parent_may_not_be_read(
     def refuse(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("amplifier_audit.files.directory.sync_directory", refuse)
+    monkeypatch.setattr("amplifier_audit.log_directory.sync_directory", refuse)
     log = AuditDirectory(tmp_path / "log")
     log.create()
     assert log.path.is_dir()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.lines import (
+from amplifier_audit.log_directory import (
     CHUNK,
     is_torn,
     parse_or_none,
@@ -21,9 +21,9 @@ from amplifier_audit.files.lines import (
     read_last_record_before,
     read_lines,
 )
-from amplifier_audit.format.limits import RECORD_LIMIT
-from amplifier_audit.format.record import Record, parse_record
-from amplifier_audit.reader.verification import verify
+from amplifier_audit.record import Record, parse_record
+from amplifier_audit.strict_json import RECORD_LIMIT
+from amplifier_audit.verification import verify
 from tests.audit.support import extend_log, feed_lines, make_lines
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.log_files import open_log, open_readable, open_remains
-from amplifier_audit.files.state import read_state
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log_directory import open_log, open_readable, open_remains
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import read_state
+from amplifier_audit.verification import verify
 from tests.audit.support import first_segment, locate, make_lines, write_lines, write_log
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.files.state import SLOT, State, StateFile, read_state
-from amplifier_audit.format.chain import Head
+from amplifier_audit.record import Head
+from amplifier_audit.state import SLOT, State, StateFile, read_state
 from tests.audit.support import feed_lines, make_lines
 
 HEAD = feed_lines(make_lines(7)).head

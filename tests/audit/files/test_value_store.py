@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.value_store import LABEL, StoredValue, ValueStore, make_commitment
-from amplifier_audit.format.own_records import ValueRedacted
+from amplifier_audit.own_records import ValueRedacted
+from amplifier_audit.value_store import LABEL, StoredValue, ValueStore, make_commitment
 from tests.audit.support import read_all_files
 
 SALT = bytes(16)

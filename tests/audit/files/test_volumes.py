@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.files.volumes import is_local
+from amplifier_audit.log_directory import is_local
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

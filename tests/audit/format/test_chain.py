@@ -11,10 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.chain import Chain, Head, make_log_id
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import GENESIS, parse_record, read_claimed_hash
-from amplifier_audit.format.tree import EMPTY_ROOT, Tree, hash_leaf
+from amplifier_audit.encoding import encode_body
+from amplifier_audit.merkle import EMPTY_ROOT, Tree, hash_leaf
+from amplifier_audit.record import (
+    GENESIS,
+    Chain,
+    Head,
+    make_log_id,
+    parse_record,
+    read_claimed_hash,
+)
 from tests.audit.support import make_lines, make_source
 
 HASH = "ab" * 32
@@ -88,7 +94,7 @@ def read_times(moments: list[int]) -> list[str]:
 def test_the_time_of_a_record_is_what_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked once for each record."""
     times = iter([1_000_000_001, 2_000_000_000])
-    monkeypatch.setattr("amplifier_audit.format.chain.time.time_ns", lambda: next(times))
+    monkeypatch.setattr("amplifier_audit.record.time.time_ns", lambda: next(times))
     chain = Chain("ab")
     lines = [chain.extend(make_source(), encode_body({})) for _ in range(2)]
     assert [parse_record(line)["time"] for line in lines] == [
@@ -196,6 +202,6 @@ def test_two_logs_do_not_get_the_same_id() -> None:
 
 def test_the_monotonic_time_is_told_in_microseconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """In nanoseconds it would soon be more than JSON numbers hold exactly."""
-    monkeypatch.setattr("amplifier_audit.format.chain.time.monotonic_ns", lambda: 5_000_999)
+    monkeypatch.setattr("amplifier_audit.record.time.monotonic_ns", lambda: 5_000_999)
     line = Chain("a" * 32).extend(make_source(), b"{}")
     assert b'"mono":5000,' in line

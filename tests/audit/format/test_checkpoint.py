@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_audit.checkpoint import NOTE_LIMIT, make_note, parse_note, parse_notes
 from amplifier_audit.errors import BadCheckpoint
-from amplifier_audit.format.checkpoint import NOTE_LIMIT, make_note, parse_note, parse_notes
-from amplifier_audit.keys.verifying import Ed25519Verifier
+from amplifier_audit.keys import Ed25519Verifier
 from tests.audit.support import OTHER, SIGNER, VERIFIER
 
 ROOT = bytes(range(32))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_audit.format import encoding
-from amplifier_audit.format.encoding import (
+from amplifier_audit import encoding
+from amplifier_audit.encoding import (
     encode,
     encode_body,
     encode_member,
@@ -20,15 +20,15 @@ from amplifier_audit.format.encoding import (
     load_dump,
     load_short_dump,
 )
-from amplifier_audit.format.limits import (
+from amplifier_audit.record import MEMBERS, parse_record
+from amplifier_audit.strict_json import (
     BODY_LIMIT,
     KEY_LIMIT,
     NARROW,
     SAFE_INTEGER,
     SOURCE_LIMIT,
+    read_json,
 )
-from amplifier_audit.format.record import MEMBERS, parse_record
-from amplifier_audit.format.strict_json import read_json
 from tests.audit.support import LineCollector
 
 SOURCE_MEMBERS = MEMBERS[5:11]

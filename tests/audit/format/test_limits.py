@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.encoding import encode, encode_body, encode_source
-from amplifier_audit.format.limits import (
+from amplifier_audit.encoding import encode, encode_body, encode_source
+from amplifier_audit.record import Chain, Head, parse_record
+from amplifier_audit.strict_json import (
     BODY_LIMIT,
     KEY_LIMIT,
     NARROW,
@@ -15,7 +15,6 @@ from amplifier_audit.format.limits import (
     SOURCE_LIMIT,
     WIDE,
 )
-from amplifier_audit.format.record import parse_record
 from tests.audit.support import LineCollector, verify_lines
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.format.log_name import is_log_name, name_log, refuse_bad_log_name
+from amplifier_audit.record import is_log_name, name_log, refuse_bad_log_name
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=300))

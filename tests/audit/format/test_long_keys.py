@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.encoding import encode_body, encode_body_now, load_dump
-from amplifier_audit.format.limits import KEY_LIMIT, WIDE
-from amplifier_audit.format.long_keys import may_have_long_key
-from amplifier_audit.format.walk import Walk
+from amplifier_audit.encoding import (
+    Walk,
+    encode_body,
+    encode_body_now,
+    load_dump,
+    may_have_long_key,
+)
+from amplifier_audit.strict_json import KEY_LIMIT, WIDE
 
 DUMP = load_dump()
 LETTERS = st.sampled_from(['"', "\\", '\\"', "a", ":", '":', ",", "é", "\n", " "])

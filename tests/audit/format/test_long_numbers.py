@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_audit.encoding import load_dump, may_have_long_number
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.encoding import load_dump
-from amplifier_audit.format.limits import SAFE_INTEGER
-from amplifier_audit.format.long_numbers import may_have_long_number
-from amplifier_audit.format.strict_json import read_json
+from amplifier_audit.strict_json import SAFE_INTEGER, read_json
 
 NUMBERS = st.integers() | st.integers(SAFE_INTEGER - 9, SAFE_INTEGER + 9).flatmap(
     lambda number: st.sampled_from([number, -number])

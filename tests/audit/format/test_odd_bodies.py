@@ -13,16 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from amplifier_audit.format.encoding import (
+from amplifier_audit.encoding import (
     LATER_LIMIT,
+    Walk,
     encode_bodies_later,
     encode_body,
     encode_body_now,
     load_dump,
 )
-from amplifier_audit.format.limits import BODY_LIMIT, KEY_LIMIT, SAFE_INTEGER, WIDE
-from amplifier_audit.format.strict_json import read_json
-from amplifier_audit.format.walk import Walk
+from amplifier_audit.strict_json import BODY_LIMIT, KEY_LIMIT, SAFE_INTEGER, WIDE, read_json
 from tests.audit.format.odd_texts import Name, Twin
 
 DUMP = load_dump()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.own_records import (
+from amplifier_audit.own_records import (
     OWN_BODIES,
     OWN_TYPES,
     CheckpointMade,

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.limits import WIDE
-from amplifier_audit.format.plain import is_plain
-from amplifier_audit.format.walk import Walk
+from amplifier_audit.encoding import Walk, is_plain
+from amplifier_audit.strict_json import WIDE
 from tests.audit.format.odd_texts import Name, Twin
 
 

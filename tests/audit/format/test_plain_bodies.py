@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.encoding import (
+from amplifier_audit.encoding import (
     LATER_LIMIT,
+    Walk,
     encode,
     encode_bodies_later,
     encode_body,
@@ -19,9 +20,7 @@ from amplifier_audit.format.encoding import (
     encode_plain,
     load_dump,
 )
-from amplifier_audit.format.limits import KEY_LIMIT, SAFE_INTEGER, WIDE
-from amplifier_audit.format.strict_json import read_json
-from amplifier_audit.format.walk import Walk
+from amplifier_audit.strict_json import KEY_LIMIT, SAFE_INTEGER, WIDE, read_json
 
 DUMP = load_dump()
 VALUES = st.recursive(

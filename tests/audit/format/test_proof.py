@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.proof import (
+from amplifier_audit.merkle import (
     RangeRoots,
     compute_inclusion_root,
+    hash_leaf,
     list_consistency_ranges,
     list_inclusion_ranges,
     list_subtrees,
     verify_consistency,
 )
-from amplifier_audit.format.tree import hash_leaf
 from tests.audit.support import define_root, make_leaves, make_tree
 
 

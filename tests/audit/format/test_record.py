@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.chain import Chain
-from amplifier_audit.format.limits import RECORD_LIMIT
-from amplifier_audit.format.record import (
+from amplifier_audit.record import (
     GENESIS,
     LABEL,
     MEMBERS,
     TAIL,
+    Chain,
     hash_record,
     make_line_start,
     parse_inner,
     parse_record,
     read_claimed_hash,
 )
+from amplifier_audit.strict_json import RECORD_LIMIT
 from tests.audit.support import LineCollector, make_lines, make_source
 
 

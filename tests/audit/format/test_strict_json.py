@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.limits import SAFE_INTEGER
-from amplifier_audit.format.strict_json import read_json
+from amplifier_audit.strict_json import SAFE_INTEGER, read_json
 
 SCALARS = (
     st.none()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.tree import EMPTY_ROOT, Tree, fold, hash_leaf, hash_node
+from amplifier_audit.merkle import EMPTY_ROOT, Tree, fold, hash_leaf, hash_node
 from tests.audit.support import define_root, make_leaves, make_tree
 
 # The leaves and roots that Certificate Transparency implementations test with.

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from amplifier_audit.format.limits import NARROW, WIDE, Limits
-from amplifier_audit.format.walk import (
+from amplifier_audit.encoding import (
     Walk,
     describe_error,
     digest_text,
     escape_surrogates,
     safe_repr,
 )
+from amplifier_audit.strict_json import NARROW, WIDE, Limits
 
 
 def simplify(value: Any, limits: Limits = WIDE) -> Any:

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_audit.keys.ed25519 import (
+from amplifier_audit.ed25519 import (
     BASE,
     NEUTRAL,
     ORDER,

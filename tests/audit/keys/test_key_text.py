@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import BadKey
-from amplifier_audit.keys.key_text import (
+from amplifier_audit.keys import (
     format_key,
     make_key_id,
     parse_key,

@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import BadKey
-from amplifier_audit.keys.key_text import PRIVATE
-from amplifier_audit.keys.signing import DEFAULT_NAME, Ed25519Signer, create_key, load_signer
-from amplifier_audit.keys.verifying import Ed25519Verifier
+from amplifier_audit.keys import (
+    DEFAULT_NAME,
+    PRIVATE,
+    Ed25519Signer,
+    Ed25519Verifier,
+    create_key,
+    load_signer,
+)
 from tests.audit.support import SIGNER
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import BadKey
-from amplifier_audit.keys.signing import create_key
-from amplifier_audit.keys.verifying import Ed25519Verifier, load_verifier
+from amplifier_audit.keys import Ed25519Verifier, create_key, load_verifier
 from tests.audit.support import OTHER, SIGNER
 
 

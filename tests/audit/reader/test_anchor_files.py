@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_audit.anchor_files import read_anchors, read_checkpoints
+from amplifier_audit.checkpoint import make_note
 from amplifier_audit.errors import BadCheckpoint
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.reader.anchor_files import read_anchors, read_checkpoints
-from amplifier_audit.reader.verification import verify
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.verification import verify
 from tests.audit.support import SIGNER, locate, make_anchor, make_lines, write_lines
 
 

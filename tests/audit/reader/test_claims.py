@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_audit.format.own_records import LogOpened
-from amplifier_audit.reader.claims import ANCHORED, Claims
+from amplifier_audit.line_verifier import ANCHORED, Claims
+from amplifier_audit.own_records import LogOpened
 
 
 def test_a_removal_counts_when_its_record_is_proven() -> None:

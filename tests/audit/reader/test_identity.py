@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from amplifier_audit.format.own_records import LogOpened
-from amplifier_audit.reader.claims import Claims
-from amplifier_audit.reader.identity import Identity
+from amplifier_audit.line_verifier import Claims
+from amplifier_audit.own_records import LogOpened
+from amplifier_audit.verification import Identity
 
 
 def make_claims(name: str | None = None, session: str | None = None) -> Claims:

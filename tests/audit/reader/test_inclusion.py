@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.proof import compute_inclusion_root
-from amplifier_audit.format.tree import hash_leaf
-from amplifier_audit.reader.inclusion import find_newest_checkpoint, prove_inclusion
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.merkle import compute_inclusion_root, hash_leaf
+from amplifier_audit.reader import find_newest_checkpoint, prove_inclusion, read_records
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import (
     extend_log,
     make_anchor,

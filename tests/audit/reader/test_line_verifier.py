@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import Note, make_note
-from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.format.record import TAIL, hash_record, parse_record
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Mismatch, Report
+from amplifier_audit.checkpoint import Note, make_note
+from amplifier_audit.encoding import encode_body, encode_source
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.record import TAIL, Chain, Head, hash_record, parse_record
+from amplifier_audit.report import Mismatch, Report
 from tests.audit.support import (
     OTHER,
     SIGNER,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.own_records import LogOpened
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.missing import (
+from amplifier_audit.checkpoint import make_note
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.own_records import LogOpened
+from amplifier_audit.verification import (
     find_earlier_log,
     find_unproven_removal,
     find_unrecorded_removal,

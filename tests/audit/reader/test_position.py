@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.state import State
-from amplifier_audit.reader.position import load_position, save_position
-from amplifier_audit.reader.verification import LogVerification
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.state import State
+from amplifier_audit.verification import LogVerification, load_position, save_position
 from tests.audit.support import feed_lines, make_lines, write_log
 
 POSITION = State("ab", 2, 4711, feed_lines(make_lines(7)).head)

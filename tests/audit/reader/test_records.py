@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.reader.records import follow, read_records
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import follow, read_records
+from amplifier_audit.record import parse_record
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import FAST, first_segment, make_lines, write_lines, write_log
 
 

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from amplifier_audit.reader.report import (
+from amplifier_audit.report import (
     EXIT_CODES,
     Finding,
     Kind,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.reader.report import Finding, Report
-from amplifier_audit.reader.report_text import describe_report, escape_text, report_to_dict
+from amplifier_audit.report import Finding, Report, describe_report, escape_text, report_to_dict
 from tests.audit.support import make_anchor, make_lines, verify_lines
 
 CONSISTENT = Report("consistent", "ab", 0, 5, checkpoints=2, last_checkpoint=4)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.own_records import OWN_TYPES
-from amplifier_audit.reader.unsigned import DEFAULT_INTERVAL, Unsigned
+from amplifier_audit.line_verifier import DEFAULT_INTERVAL, Unsigned
+from amplifier_audit.own_records import OWN_TYPES
 
 
 def test_as_many_as_promised_may_come_and_not_one_more() -> None:

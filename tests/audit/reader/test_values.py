@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from amplifier_audit import anchor_to_file, read_checkpoints, verify
+from amplifier_audit.checkpoint import Note
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.value_store import StoredValue, ValueStore, make_commitment
-from amplifier_audit.format.checkpoint import Note
-from amplifier_audit.format.record import Record
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.report import find_exit_code
-from amplifier_audit.reader.report_text import describe_report
-from amplifier_audit.reader.values import reveal
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Record
+from amplifier_audit.report import describe_report, find_exit_code
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.value_store import StoredValue, ValueStore, make_commitment, reveal
 from tests.audit.support import count_open_files, first_segment, read_bodies
 
 SALT = bytes(16)

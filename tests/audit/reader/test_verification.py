@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit.anchor_files import read_anchors
+from amplifier_audit.anchors import anchor_to_file
+from amplifier_audit.checkpoint import Note, make_note, parse_notes
+from amplifier_audit.encoding import encode_body
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.state import State, read_state
-from amplifier_audit.format.chain import Chain
-from amplifier_audit.format.checkpoint import Note, make_note, parse_notes
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.reader.anchor_files import read_anchors
-from amplifier_audit.reader.inclusion import find_newest_checkpoint
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import LogVerification, verify
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import find_newest_checkpoint, read_records
+from amplifier_audit.record import Chain
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State, read_state
+from amplifier_audit.verification import LogVerification, verify
 from tests.audit.support import (
     FAST,
     SIGNER,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.limits import RECORD_LIMIT
-from amplifier_audit.reader.wrong_line import describe_damage, describe_misplacement
+from amplifier_audit.line_verifier import describe_damage, describe_misplacement
+from amplifier_audit.record import Head
+from amplifier_audit.strict_json import RECORD_LIMIT
 from tests.audit.support import make_lines
 
 HEAD = Head(5, "a" * 64, (bytes(32), bytes(32)))

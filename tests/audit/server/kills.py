@@ -20,15 +20,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from amplifier_audit.anchor_files import read_anchors
+from amplifier_audit.anchors import anchor_to_file
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.reader.anchor_files import read_anchors
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.server.remote_log import RemoteLog
-from amplifier_audit.server.service import AuditServer
-from amplifier_audit.writer.anchors import anchor_to_file
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import read_records
+from amplifier_audit.remote_log import RemoteLog
+from amplifier_audit.server import AuditServer
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.server.support import connect, run_server
 from tests.audit.support import SIGNER, VERIFIER
 

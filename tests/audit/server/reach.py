@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.server.remote_log import RemoteLog
+from amplifier_audit.remote_log import RemoteLog
+from amplifier_audit.verification import verify
 from tests.audit.server.kills import AGENT, PATIENT, WRITER, Stage, rehearse, run_child
 from tests.audit.support import VERIFIER
 

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.server.remote_log import RemoteLog
-from amplifier_audit.server.service import AuditServer
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.remote_log import RemoteLog
+from amplifier_audit.server import AuditServer
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import FAST, SIGNER
 
 QUICK = AuditSettings(sync_timeout=5.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_audit.server.earlier_records import count_records, digest_client
+from amplifier_audit.server import count_records, digest_client
 
 
 def make_record(type: str, **body: Any) -> dict[str, Any]:

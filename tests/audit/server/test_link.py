@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.server.messages import encode_message
-from amplifier_audit.server.remote_log import RemoteLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.messages import encode_message
+from amplifier_audit.remote_log import RemoteLog
+from amplifier_audit.settings import AuditSettings
 from tests.audit.server.support import ME
 from tests.audit.support import count_open_files
 

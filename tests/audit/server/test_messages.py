@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.server.messages import (
+from amplifier_audit.messages import (
     BadMessage,
     decode_message,
     encode_append,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.server.outbox import CHUNK, Outbox
+from amplifier_audit.remote_log import CHUNK, Outbox
 
 
 def fill(count: int) -> Outbox:

@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from amplifier_audit.errors import AuditError, AuditUnavailable
-from amplifier_audit.server.peer import Peer, find_user, read_peer
+from amplifier_audit.messages import Peer, find_user, read_peer
 
 
 def test_the_kernel_says_who_it_is() -> None:

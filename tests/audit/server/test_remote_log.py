@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditError, AuditUnavailable
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.server.remote_log import RemoteLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.remote_log import RemoteLog
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from amplifier_core.trail import AuditSink
 from tests.audit.server.support import ME, connect, find_log, run_server
 from tests.audit.support import VERIFIER, read_bodies

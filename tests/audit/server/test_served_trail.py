@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.server import served_trail
-from amplifier_audit.server.messages import decode_message, encode_message
+from amplifier_audit import server
+from amplifier_audit.messages import decode_message, encode_message
 from tests.audit.server.support import find_log, run_server
 from tests.audit.support import read_bodies
 
@@ -66,7 +66,7 @@ async def test_a_session_that_sends_faster_than_the_disk_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its connection is not read meanwhile; each time, what was synced is told."""
-    monkeypatch.setattr(served_trail, "BACKLOG", 1000)
+    monkeypatch.setattr(server, "BACKLOG", 1000)
     lines = [append(number, text="x" * 600) for number in range(10)]
     answers = await talk(tmp_path, *lines, encode_message(close=10))
     told = [answer["durable"] for answer in answers if "durable" in answer]
@@ -79,6 +79,6 @@ async def test_a_line_without_an_end_is_not_gathered_forever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is that of a message."""
-    monkeypatch.setattr("amplifier_audit.server.service.MESSAGE_LIMIT", 5000)
+    monkeypatch.setattr("amplifier_audit.server.MESSAGE_LIMIT", 5000)
     answers = await talk(tmp_path, append(0, text="x" * 20_000))
     assert "a line of more than" in answers[-1]["failed"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.server.messages import encode_message
-from amplifier_audit.server.service import AuditServer
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.messages import encode_message
+from amplifier_audit.reader import read_records
+from amplifier_audit.server import AuditServer
+from amplifier_audit.verification import verify
 from tests.audit.server.support import ME, connect, find_log, run_server
 from tests.audit.support import VERIFIER, read_bodies, read_types
 

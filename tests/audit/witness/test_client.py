@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_audit.checkpoint import make_note
 from amplifier_audit.errors import AuditError, WitnessRefused, WitnessUnavailable
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.witness.client import Witness
+from amplifier_audit.witness import Witness
 from tests.support.witness_server import WitnessServer, run_witness
 
 TOKEN = "t0ken-that-nobody-may-read"

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.checkpoint import Note
-from amplifier_audit.reader.anchor_files import find_log_id
-from amplifier_audit.witness.client import Witness
-from amplifier_audit.witness.sender import WitnessSender
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.anchor_files import find_log_id
+from amplifier_audit.checkpoint import Note
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.witness import Witness, WitnessSender
 from tests.audit.support import make_anchor, make_lines, write_lines, write_log
 from tests.support.witness_server import WitnessServer, run_witness
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import WitnessUnavailable
-from amplifier_audit.files.log_files import open_remains
-from amplifier_audit.reader.verification import LogVerification
-from amplifier_audit.witness.client import Witness
-from amplifier_audit.witness.sender import WitnessSender
-from amplifier_audit.witness.verifying import read_witnesses
+from amplifier_audit.log_directory import open_remains
+from amplifier_audit.verification import LogVerification
+from amplifier_audit.witness import Witness, WitnessSender, read_witnesses
 from tests.audit.support import first_segment, write_log
 from tests.support.witness_server import WitnessServer, run_witness
 

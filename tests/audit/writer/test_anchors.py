@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.checkpoint import Note, make_note, parse_notes
-from amplifier_audit.reader.anchor_files import read_checkpoints
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.anchors import AnchorRelay, anchor_to_file, anchor_to_stderr
-from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.anchor_files import read_checkpoints
+from amplifier_audit.anchors import AnchorRelay, anchor_to_file, anchor_to_stderr
+from amplifier_audit.checkpoint import Note, make_note, parse_notes
+from amplifier_audit.log import AuditLog
+from amplifier_audit.verification import verify
 from tests.audit.support import FAST, SIGNER, VERIFIER
 
 NOTES = [make_note("ab", size, bytes(32), SIGNER) for size in (1, 2, 3)]

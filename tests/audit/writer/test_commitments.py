@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.files.value_store import ValueStore
-from amplifier_audit.reader.values import reveal
-from amplifier_audit.writer.commitments import SENSITIVE, commit_to, replace_sensitive
+from amplifier_audit.line_maker import SENSITIVE, commit_to, replace_sensitive
+from amplifier_audit.value_store import ValueStore, reveal
 
 BODIES = st.dictionaries(
     st.sampled_from([*sorted(SENSITIVE), "tool", "hooks", "reason"]),

@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.state import read_state
-from amplifier_audit.files.value_store import ValueStore
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.checkpoint import parse_note
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.own_records import LogRecovered
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.commitments import commit_to
-from amplifier_audit.writer.disk import Disk
-from amplifier_audit.writer.record_queue import RecordQueue
-from amplifier_audit.writer.recovery import Opening
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.checkpoint import parse_note
+from amplifier_audit.disk import Disk
+from amplifier_audit.encoding import encode_body
+from amplifier_audit.line_maker import RecordQueue, commit_to
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.own_records import LogRecovered
+from amplifier_audit.record import Head
+from amplifier_audit.recovery import Opening
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import read_state
+from amplifier_audit.value_store import ValueStore
+from amplifier_audit.verification import verify
 from tests.audit.support import count_open_files, make_source
 
 OPENING = Opening("ab", Head(), 0, 0)

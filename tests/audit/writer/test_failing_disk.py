@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.keys.signing import create_key
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.keys import create_key
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.support import (
     FAST,
     HeldCall,

@@ -8,8 +8,8 @@ import weakref
 
 import pytest
 
-from amplifier_audit.writer import forks
-from amplifier_audit.writer.forks import refuse_in_children
+from amplifier_audit import log
+from amplifier_audit.log import refuse_in_children
 
 
 class Queue:
@@ -49,9 +49,9 @@ def test_what_is_gone_is_not_kept_for_the_next_fork() -> None:
 
 def test_all_who_asked_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program may have many logs open when it forks."""
-    monkeypatch.setattr(forks, "_originals", weakref.WeakSet())
+    monkeypatch.setattr(log, "_originals", weakref.WeakSet())
     queues = [Queue() for _ in range(3)]
     for queue in queues:
         refuse_in_children(queue)
-    forks._refuse_all()
+    log._refuse_all()
     assert all(queue.refused for queue in queues)

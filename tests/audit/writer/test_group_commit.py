@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit.anchors import AnchorRelay
+from amplifier_audit.checkpoint import Note
+from amplifier_audit.disk import Disk
+from amplifier_audit.encoding import encode_body
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.checkpoint import Note
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.anchors import AnchorRelay
-from amplifier_audit.writer.disk import Disk
-from amplifier_audit.writer.group_commit import GroupCommit
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.record_queue import RecordQueue
-from amplifier_audit.writer.recovery import Opening
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.group_commit import GroupCommit
+from amplifier_audit.line_maker import RecordQueue
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.record import Head
+from amplifier_audit.recovery import Opening
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.support import (
     FAST,
     WRITER_THREAD,
@@ -150,7 +150,7 @@ def test_a_flush_on_another_day_begins_a_segment(
     setup = Setup(tmp_path)
     setup.add()
     setup.commits.flush(sync=True)
-    monkeypatch.setattr("amplifier_audit.writer.record_queue.find_today", lambda: 99)
+    monkeypatch.setattr("amplifier_audit.line_maker.find_today", lambda: 99)
     setup.commits.flush(sync=True)
     assert AuditDirectory(tmp_path).list_segments() == [0, 1]
 

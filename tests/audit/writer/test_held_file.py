@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.writer.held_file import HeldFile, TakenAway
+from amplifier_audit.disk import HeldFile, TakenAway
 
 
 @pytest.fixture

@@ -7,10 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.chain import Head, Waiting
-from amplifier_audit.format.encoding import encode_body_now
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.writer.line_maker import (
+from amplifier_audit.encoding import encode_body_now
+from amplifier_audit.line_maker import (
     SLICE,
     DueCheckpoint,
     DueOpening,
@@ -19,8 +17,9 @@ from amplifier_audit.writer.line_maker import (
     NewSegment,
     Work,
 )
-from amplifier_audit.writer.recovery import Opening
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.record import Head, Waiting, parse_record
+from amplifier_audit.recovery import Opening
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import SIGNER, VERIFIER, feed_lines, make_source, verify_lines
 
 CLOCK = itertools.count(10**18, 1000)

@@ -15,18 +15,16 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit import line_maker
 from amplifier_audit.errors import AuditError, AuditUnavailable
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.value_store import ValueStore
-from amplifier_audit.format.own_records import ValueRedacted
-from amplifier_audit.keys.signing import Ed25519Signer
-from amplifier_audit.reader.inclusion import find_newest_checkpoint
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.values import reveal
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer import record_queue
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.keys import Ed25519Signer
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.own_records import ValueRedacted
+from amplifier_audit.reader import find_newest_checkpoint, read_records
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.value_store import ValueStore, reveal
+from amplifier_audit.verification import verify
 from amplifier_core.trail import AuditSink
 from tests.audit.support import (
     FAST,
@@ -166,8 +164,8 @@ async def test_a_record_has_the_time_at_which_it_was_appended(
     """And not the one at which it was written."""
     log = await AuditLog.open(tmp_path, AuditSettings(gather_seconds=60))
     with monkeypatch.context() as clock:
-        clock.setattr(record_queue, "time_ns", lambda: 1_000_000_007)
-        clock.setattr(record_queue, "monotonic_ns", lambda: 5_000)
+        clock.setattr(line_maker, "time_ns", lambda: 1_000_000_007)
+        clock.setattr(line_maker, "monotonic_ns", lambda: 5_000)
         sequence = log.append("dispatch", {})
     await log.close()
     (record,) = (r for r in read_records(open_log(tmp_path)) if r["seq"] == sequence)
@@ -373,7 +371,7 @@ async def test_rotation_seals_and_goes_on(tmp_path: Path) -> None:
 async def test_rotation_by_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new segment begins each day, in UTC."""
     log = await AuditLog.open(tmp_path, FAST)
-    monkeypatch.setattr(record_queue, "find_today", lambda: 99)
+    monkeypatch.setattr(line_maker, "find_today", lambda: 99)
     await log.commit(log.append("dispatch", {}))
     await log.close()
     assert len(open_log(tmp_path).paths) == 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.options import Options
+from amplifier_audit.log import AuditLog
+from amplifier_audit.settings import Options
 
 
 def test_opening_takes_what_the_constructor_takes() -> None:

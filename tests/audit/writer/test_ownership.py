@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditError, AuditUnavailable
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.format.log_name import name_log
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.ownership import refuse_foreign_log
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory
+from amplifier_audit.record import name_log
+from amplifier_audit.recovery import refuse_foreign_log
 from tests.audit.support import (
     FAST,
     OTHER,

@@ -11,16 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.own_records import ValueRedacted
-from amplifier_audit.format.record import Record, parse_record
-from amplifier_audit.writer import record_queue
-from amplifier_audit.writer.commitments import commit_to
-from amplifier_audit.writer.line_maker import NewSegment
-from amplifier_audit.writer.record_queue import RecordQueue
-from amplifier_audit.writer.recovery import Opening
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit import line_maker
+from amplifier_audit.encoding import encode_body
+from amplifier_audit.line_maker import NewSegment, RecordQueue, commit_to
+from amplifier_audit.own_records import ValueRedacted
+from amplifier_audit.record import Head, Record, parse_record
+from amplifier_audit.recovery import Opening
+from amplifier_audit.settings import AuditSettings
 from tests.audit.support import (
     SIGNER,
     VERIFIER,
@@ -184,11 +181,11 @@ def test_a_segment_that_is_continued_counts_what_it_has(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("daily", [True, False])
 def test_a_new_day_begins_a_new_segment_once(monkeypatch: pytest.MonkeyPatch, daily: bool) -> None:
     """Unless somebody does not want that."""
-    monkeypatch.setattr(record_queue, "time", lambda: 86399.0)
+    monkeypatch.setattr(line_maker, "time", lambda: 86399.0)
     queue = make_queue(AuditSettings(daily=daily))
     queue.rotate_if_new_day()
     assert not queue
-    monkeypatch.setattr(record_queue, "time", lambda: 86400.0)
+    monkeypatch.setattr(line_maker, "time", lambda: 86400.0)
     queue.rotate_if_new_day()
     queue.rotate_if_new_day()
     assert sum(isinstance(item, NewSegment) for item in queue.take().items) == daily

@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.files.state import State, read_state
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.own_records import LogBroken, LogRecovered
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.recovery import Opening, recover
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import AuditDirectory, open_log
+from amplifier_audit.own_records import LogBroken, LogRecovered
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Head
+from amplifier_audit.recovery import Opening, recover
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State, read_state
+from amplifier_audit.verification import verify
 from tests.audit.support import (
     acknowledge,
     count_open_files,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.writer.segment import SegmentFile
+from amplifier_audit.disk import SegmentFile
+from amplifier_audit.log_directory import AuditDirectory
 from tests.audit.support import count_open_files
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.settings import AuditSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit.md"
 

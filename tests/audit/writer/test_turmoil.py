@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit.checkpoint import Note
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.files.log_files import open_log
-from amplifier_audit.format.checkpoint import Note
-from amplifier_audit.format.record import Record
-from amplifier_audit.reader.records import read_records
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.log_directory import open_log
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Record
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.support import SIGNER, VERIFIER, WRITER_THREAD
 
 ODD: list[Any] = [1, "x" * 50, "é", float("nan"), 2**60, b"\xff", {"a": [{}]}, ["x" * 9000]]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.waiters import Waiters
+from amplifier_audit.log import AuditLog
+from amplifier_audit.verification import verify
+from amplifier_audit.waiters import Waiters
 from tests.audit.support import FAST, HeldCall
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_hooks.trails.filters import Filter, list_actions, list_hooks
 
 JSON = st.recursive(

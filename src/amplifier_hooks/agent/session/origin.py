@@ -62,8 +62,8 @@ def digest_hooks(bundle: Bundle) -> str:
 def read_origin(log: Path) -> Origin | None:
     """The origin that a trail tells of; None if it does not, or cannot be read."""
     from amplifier_audit.errors import AuditError
-    from amplifier_audit.files.log_files import open_log
-    from amplifier_audit.reader.records import read_records
+    from amplifier_audit.log_directory import open_log
+    from amplifier_audit.reader import read_records
 
     try:
         for record in islice(read_records(open_log(log)), _LOOK):

@@ -31,8 +31,8 @@ def record_self_test(coordinator: SessionCoordinator, command: str) -> None:
 def is_self_test(log: Path) -> bool:
     """Whether a trail is one of a self-test; its name alone decides nothing."""
     from amplifier_audit.errors import AuditError
-    from amplifier_audit.files.log_files import open_log
-    from amplifier_audit.reader.records import read_records
+    from amplifier_audit.log_directory import open_log
+    from amplifier_audit.reader import read_records
 
     if not _ID.fullmatch(log.name):
         return False

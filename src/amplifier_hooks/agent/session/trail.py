@@ -29,7 +29,7 @@ from amplifier_hooks.machine.locations import find_data_home
 
 if TYPE_CHECKING:
     from amplifier_audit import AuditLog, AuditSettings, RemoteLog, Signer
-    from amplifier_audit.writer.anchors import Anchor
+    from amplifier_audit.anchors import Anchor
 
 GUARD = "trail-guard"
 # Before every other hook: nobody needs to be asked about a call that cannot be recorded.
@@ -72,7 +72,7 @@ async def attach_trail(
 
 def locate_trail(options: Mapping[str, Any], session_id: str) -> Path:
     """The folder of a session's trail: each session has its own, because each has one writer."""
-    from amplifier_audit.format.log_name import name_log
+    from amplifier_audit.record import name_log
 
     root = options.get("path")
     base = Path(root) if root else find_data_home() / "amplifier" / "audit"
@@ -114,8 +114,7 @@ def _make_anchors(
 ) -> Iterator[Anchor]:
     """Where the checkpoints go beside the trail: files, and a witness."""
     from amplifier_audit import anchor_to_file
-    from amplifier_audit.witness.client import Witness
-    from amplifier_audit.witness.sender import WitnessSender
+    from amplifier_audit.witness import Witness, WitnessSender
 
     for file in options.get("anchors") or ():
         _check_anchor(_expand(file))
@@ -147,7 +146,7 @@ async def _connect(
 ) -> RemoteLog:
     """Use the writer behind a socket, which alone has the files and the key."""
     from amplifier_audit import AuditError, RemoteLog
-    from amplifier_audit.server.peer import find_user
+    from amplifier_audit.messages import find_user
 
     if given := [name for name in ("path", "sign", "anchors", "witness") if options.get(name)]:
         raise AuditError(
@@ -252,7 +251,7 @@ def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnF
 
 
 def _is_on_local_disk(sink: Any) -> bool:
-    from amplifier_audit.files.volumes import is_local
+    from amplifier_audit.log_directory import is_local
 
     folder = getattr(sink, "directory", None)
     return folder is not None and is_local(folder.path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
+from amplifier_audit.checkpoint import ORIGIN, Note, parse_note
 from amplifier_audit.errors import BadCheckpoint
-from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
-from amplifier_audit.format.proof import verify_consistency
+from amplifier_audit.merkle import verify_consistency
 from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed, NotFound
 from amplifier_hooks.approvals.models import TrailHead
 from amplifier_hooks.approvals.stores.checks import read_name

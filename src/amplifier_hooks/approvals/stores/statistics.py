@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.records import UNNAMED
 from amplifier_hooks.approvals.errors import BadRequest

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from amplifier_audit.files.lines import parse_or_none, read_lines
-from amplifier_audit.files.log_files import open_readable
-from amplifier_audit.format.record import Record
-from amplifier_audit.reader.values import reveal
+from amplifier_audit.log_directory import open_readable, parse_or_none, read_lines
+from amplifier_audit.record import Record
+from amplifier_audit.value_store import reveal
 from amplifier_hooks.trails import Item, read_items
 
 # No text in a line can hold this: the quotation marks in it would be escaped.

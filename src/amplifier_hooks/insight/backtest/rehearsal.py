@@ -7,7 +7,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.format.own_records import LogOpened
+from amplifier_audit.own_records import LogOpened
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Follow
 from amplifier_core.events import AGENT_SPAWN

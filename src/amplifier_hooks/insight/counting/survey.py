@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditError
-from amplifier_audit.format.own_records import LogOpened
+from amplifier_audit.own_records import LogOpened
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_hooks.insight.counting.shadows import Shadows
 from amplifier_hooks.insight.counting.standing import judge_standing

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.encoding import encode_body
 from amplifier_core.trail import Level, OnFailure
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.trails import RecordedHook, read_items

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
+from amplifier_audit.log_directory import open_log
 from amplifier_core.errors import SessionStateError
 from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 from amplifier_hooks.mcp.server.presenter import DATA

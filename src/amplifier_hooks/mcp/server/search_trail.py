@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_hooks.machine.text import count_noun
 from amplifier_hooks.mcp.server.presenter import BRIEF, DATA, FULL, Bounds, Presenter
 from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result

@@ -15,9 +15,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.lines import parse_or_none, read_lines
-from amplifier_audit.files.log_files import open_readable
-from amplifier_audit.format.record import Record
+from amplifier_audit.log_directory import open_readable, parse_or_none, read_lines
+from amplifier_audit.record import Record
 from amplifier_core.records import DispatchRecorded, Other
 from amplifier_core.utils.nested import iterate_texts
 from amplifier_hooks.agent.session.inspection.trails import (

@@ -9,10 +9,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_remains
-from amplifier_audit.reader.report import Finding, Report
-from amplifier_audit.reader.report_text import describe_report
-from amplifier_audit.reader.verification import LogVerification
+from amplifier_audit.log_directory import open_remains
+from amplifier_audit.report import Finding, Report, describe_report
+from amplifier_audit.verification import LogVerification
 from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result
 from amplifier_hooks.mcp.server.trails import Deadline, DeadlineExceeded, OpenTrail, Trails
 

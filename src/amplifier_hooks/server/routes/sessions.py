@@ -11,8 +11,8 @@ from fastapi import APIRouter, HTTPException, Query
 from starlette.responses import Response
 
 from amplifier_audit import AuditError, Report, verify
-from amplifier_audit.format.log_name import name_log
-from amplifier_audit.reader.report_text import report_to_dict
+from amplifier_audit.record import name_log
+from amplifier_audit.report import report_to_dict
 from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,

@@ -6,9 +6,9 @@ import random
 import re
 from typing import Any
 
+from amplifier_audit.encoding import encode_body, encode_source
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.format.record import parse_inner
+from amplifier_audit.record import parse_inner
 
 ODD_VALUES = [
     *(b"NaN", b"Infinity", b"-Infinity", b"nan", b"nul", b"True", b"true", b"null", b"", b" 1"),

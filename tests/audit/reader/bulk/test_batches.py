@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import hash_record
-from amplifier_audit.reader.bulk.batches import FEWEST, LineBatches
-from amplifier_audit.reader.bulk.shapes import ENOUGH, EVERY, Shapes
-from amplifier_audit.reader.claims import Claims
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Mismatch, Report
+from amplifier_audit.checkpoint import make_note
+from amplifier_audit.encoding import encode_body
+from amplifier_audit.line_verifier import Claims, LineVerifier
+from amplifier_audit.quick_lines import ENOUGH, EVERY, FEWEST, LineBatches, Shapes
+from amplifier_audit.record import Chain, Head, hash_record
+from amplifier_audit.report import Mismatch, Report
 from tests.audit.reader.bulk.odd_records import make_content, spoil_content
 from tests.audit.support import (
     SIGNER,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.record import hash_record, make_line_start
-from amplifier_audit.format.tree import hash_leaf
-from amplifier_audit.reader.bulk.runs import LINKS, are_in_place, check_links, count_alike
+from amplifier_audit.merkle import hash_leaf
+from amplifier_audit.quick_lines import LINKS, are_in_place, check_links, count_alike
+from amplifier_audit.record import Head, hash_record, make_line_start
 from tests.audit.reader.bulk.test_batches import chain_lines
 
 CONTENTS = [b'"n":%d' % number for number in range(40)]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.limits import RECORD_LIMIT
-from amplifier_audit.reader.bulk import segment_feed
-from amplifier_audit.reader.bulk.segment_feed import STEP, Contradiction, SegmentFeed
-from amplifier_audit.reader.bulk.shapes import Shapes
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Mismatch
+from amplifier_audit import parallel
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.parallel import STEP, Contradiction, SegmentFeed
+from amplifier_audit.quick_lines import Shapes
+from amplifier_audit.record import Head
+from amplifier_audit.report import Mismatch
+from amplifier_audit.strict_json import RECORD_LIMIT
 from tests.audit.support import feed_lines, make_lines
 
 LINES = make_lines(400)
@@ -96,7 +96,7 @@ def test_lines_that_come_while_it_reads_are_read_too(
     def read_first(path: Path, offset: int) -> Iterator[list[bytes]]:
         yield LINES[:300]
 
-    monkeypatch.setattr(segment_feed, "read_batches", read_first)
+    monkeypatch.setattr(parallel, "read_batches", read_first)
     feed = make_feed(tmp_path, b"".join(LINES))
     feed.run()
     assert feed.end == sum(map(len, LINES))

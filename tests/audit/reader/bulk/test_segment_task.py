@@ -11,25 +11,23 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit import parallel
+from amplifier_audit.checkpoint import make_note
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_remains
-from amplifier_audit.files.state import State
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.reader.bulk import side_by_side
-from amplifier_audit.reader.bulk.segment_task import (
+from amplifier_audit.line_verifier import LineVerifier, Unsigned
+from amplifier_audit.log_directory import open_remains
+from amplifier_audit.parallel import (
     SegmentTask,
     VerifiedSegment,
     list_tasks,
     run_task,
 )
-from amplifier_audit.reader.bulk.shapes import Shapes
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Report
-from amplifier_audit.reader.unsigned import Unsigned
-from amplifier_audit.reader.verification import LogVerification
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.quick_lines import Shapes
+from amplifier_audit.record import Head, parse_record
+from amplifier_audit.report import Report
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.state import State
+from amplifier_audit.verification import LogVerification
 from tests.audit.forgery import Attacker, Scene, make_scene
 from tests.audit.support import OTHER, SIGNER, VERIFIER, feed_lines, write_log, write_state
 
@@ -56,7 +54,7 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         told.append(real(segment, verifier))
         return told[-1]
 
-    monkeypatch.setattr(side_by_side, "verify_side_by_side", verify_here)
+    monkeypatch.setattr(parallel, "verify_side_by_side", verify_here)
     monkeypatch.setattr(VerifiedSegment, "join", join)
     return told
 

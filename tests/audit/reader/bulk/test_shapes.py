@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.format.own_records import OWN_TYPES
-from amplifier_audit.format.record import parse_inner
-from amplifier_audit.reader.bulk.shapes import (
+from amplifier_audit.own_records import OWN_TYPES
+from amplifier_audit.quick_lines import (
     ENOUGH,
     EVERY,
     MOST_BUILDS,
@@ -15,6 +14,7 @@ from amplifier_audit.reader.bulk.shapes import (
     Shape,
     Shapes,
 )
+from amplifier_audit.record import parse_inner
 from tests.audit.reader.bulk.odd_records import ODD_VALUES, is_taken, make_content, spoil_content
 
 # One of each kind.

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.files.log_files import LogFiles, open_log
-from amplifier_audit.format.chain import Head
-from amplifier_audit.reader.bulk import side_by_side
-from amplifier_audit.reader.bulk.segment_task import SegmentTask, list_tasks
-from amplifier_audit.reader.bulk.side_by_side import choose_jobs, verify_side_by_side
-from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.verification import verify
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit import parallel
+from amplifier_audit.line_verifier import LineVerifier
+from amplifier_audit.log_directory import LogFiles, open_log
+from amplifier_audit.parallel import SegmentTask, choose_jobs, list_tasks, verify_side_by_side
+from amplifier_audit.record import Head
+from amplifier_audit.settings import AuditSettings
+from amplifier_audit.verification import verify
 from tests.audit.support import ROOT, SIGNER, VERIFIER, count_open_files, write_log
 
 SETTINGS = AuditSettings(segment_bytes=400_000, gather_seconds=0.001)
@@ -200,6 +199,6 @@ def test_small_logs_and_single_segments_need_one_process(
     cores = len(os.sched_getaffinity(0))
     assert choose_jobs(files) == 1
     assert choose_jobs(files, 3) == 3
-    monkeypatch.setattr(side_by_side, "SMALL", 1000)
+    monkeypatch.setattr(parallel, "SMALL", 1000)
     assert choose_jobs(files) == cores
     assert choose_jobs(LogFiles(files.paths[:1], files.numbers[:1], None, None)) == 1

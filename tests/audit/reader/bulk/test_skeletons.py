@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_audit.format.own_records import OWN_TYPES
-from amplifier_audit.reader.bulk.skeletons import LONGEST, MOST, Skeletons
+from amplifier_audit.own_records import OWN_TYPES
+from amplifier_audit.quick_lines import LONGEST, MOST_SKELETONS, Skeletons
 from tests.audit.reader.bulk.odd_records import ODD_VALUES, is_taken, make_content, spoil_content
 
 PLAIN = (
@@ -172,19 +172,19 @@ def name_number(number: int) -> bytes:
 def test_the_number_of_skeletons_is_bounded() -> None:
     """When there are too many, all are learned anew."""
     skeletons = Skeletons()
-    contents = [PLAIN % (b'"%b"' % name_number(number)) for number in range(MOST + 1)]
+    contents = [PLAIN % (b'"%b"' % name_number(number)) for number in range(MOST_SKELETONS + 1)]
     for content in contents[:-1]:
         skeletons.learn(content)
         skeletons.learn(content)
-    assert skeletons.find_unknown(contents) == [MOST]
-    skeletons.learn(contents[MOST])
-    skeletons.learn(contents[MOST])
-    assert skeletons.find_unknown(contents) == list(range(MOST))
+    assert skeletons.find_unknown(contents) == [MOST_SKELETONS]
+    skeletons.learn(contents[MOST_SKELETONS])
+    skeletons.learn(contents[MOST_SKELETONS])
+    assert skeletons.find_unknown(contents) == list(range(MOST_SKELETONS))
 
 
 def test_those_that_are_met_once_do_not_drive_out_the_others() -> None:
     """However many they are."""
     skeletons = learn(PLAIN % b"1")
-    for number in range(3 * MOST):
+    for number in range(3 * MOST_SKELETONS):
         skeletons.learn(PLAIN % (b'"%b"' % name_number(number)))
     assert skeletons.find_unknown([PLAIN % b"2"]) == []

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from amplifier_audit.reader.bulk.tokens import KEY, NUMBER, split_tokens
+from amplifier_audit.quick_lines import KEY, NUMBER, split_tokens
 from tests.audit.reader.bulk.odd_records import make_content
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.reader.bulk.segment_task import SegmentTask, VerifiedSegment
-from amplifier_audit.reader.bulk.worker import serve
+from amplifier_audit.parallel import SegmentTask, VerifiedSegment, serve
+from amplifier_audit.record import Head
 from tests.audit.support import feed_lines, make_lines
 
 LINES = make_lines(1100)

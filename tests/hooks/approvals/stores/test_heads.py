@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.tree import hash_leaf
+from amplifier_audit.checkpoint import make_note
+from amplifier_audit.merkle import hash_leaf
 from amplifier_hooks.approvals.errors import BadRequest, Conflict
 from amplifier_hooks.approvals.models import TrailHead
 from amplifier_hooks.approvals.stores.store import Store

@@ -13,9 +13,8 @@ import pytest
 import yaml
 
 from amplifier_audit import AuditLog, anchor_to_file, create_key
-from amplifier_audit.keys.signing import Ed25519Signer
-from amplifier_audit.witness.client import Witness
-from amplifier_audit.witness.sender import WitnessSender
+from amplifier_audit.keys import Ed25519Signer
+from amplifier_audit.witness import Witness, WitnessSender
 from tests.hooks.cli.program import Outcome, invoke
 from tests.support.trust import trust_project
 from tests.support.witness_server import WitnessServer, run_witness

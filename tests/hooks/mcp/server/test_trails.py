@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_hooks.mcp.server.presenter import FULL, build_presenter
 from amplifier_hooks.mcp.server.tool import Refused
 from amplifier_hooks.mcp.server.trails import (

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from amplifier_audit.writer.log import AuditLog
-from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.log import AuditLog
+from amplifier_audit.settings import AuditSettings
 from amplifier_hooks.approvals.models import Approval, Choice
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.mcp.server.toolbox import Reply, Settings, Toolbox

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from amplifier_audit.format.checkpoint import make_note
-from amplifier_audit.format.tree import hash_leaf
+from amplifier_audit.checkpoint import make_note
+from amplifier_audit.merkle import hash_leaf
 from tests.hooks.server.world import World
 
 

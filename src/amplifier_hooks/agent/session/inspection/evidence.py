@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditError, LogFiles, Note, Report, load_verifier
+from amplifier_audit.anchor_files import find_log_id, read_anchors, read_checkpoints
+from amplifier_audit.checkpoint import SignatureVerifier
 from amplifier_audit.errors import BadKey, WitnessUnavailable
-from amplifier_audit.files.state import State
-from amplifier_audit.format.checkpoint import SignatureVerifier
-from amplifier_audit.reader.anchor_files import find_log_id, read_anchors, read_checkpoints
-from amplifier_audit.reader.verification import LogVerification
-from amplifier_audit.witness.client import Witness
-from amplifier_audit.witness.verifying import read_witnesses
+from amplifier_audit.state import State
+from amplifier_audit.verification import LogVerification
+from amplifier_audit.witness import Witness, read_witnesses
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.agent.bundles import BundleError, load_bundle
 from amplifier_hooks.agent.session.inspection.trails import Trail, find_trail_origin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from amplifier_audit.files.directory import AuditDirectory
+from amplifier_audit.log_directory import AuditDirectory
 from amplifier_hooks.agent.session.inspection.trails import (
     Trail,
     find_trail_origin,

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
     """Print a proof, as JSON, that a record belongs to the log of a checkpoint."""
     from amplifier_audit import AuditError, open_log, read_checkpoints
-    from amplifier_audit.format.proof import compute_inclusion_root
-    from amplifier_audit.format.tree import hash_leaf
-    from amplifier_audit.reader.inclusion import prove_inclusion
+    from amplifier_audit.merkle import compute_inclusion_root, hash_leaf
+    from amplifier_audit.reader import prove_inclusion
 
     files = open_log(log)
     note = read_checkpoints(checkpoint_file)[-1] if checkpoint_file else _find_newest(files)
@@ -54,7 +53,7 @@ def checkpoint(log: Path) -> None:
 
 def _find_newest(files: LogFiles) -> Note:
     from amplifier_audit import AuditError
-    from amplifier_audit.reader.inclusion import find_newest_checkpoint
+    from amplifier_audit.reader import find_newest_checkpoint
 
     note = find_newest_checkpoint(files)
     if note is None:

@@ -36,7 +36,7 @@ def _find_session(files: LogFiles, given: str) -> str:
 
 def list_session_ids(files: LogFiles) -> set[str]:
     """The session of a log and its sub-agents."""
-    from amplifier_audit.files.lines import read_lines
+    from amplifier_audit.log_directory import read_lines
 
     lines = (line for path in files.paths for _, line in read_lines(path))
     texts = {found.group(1) for line in lines for found in _SESSION.finditer(line)}

@@ -57,7 +57,7 @@ def show(
 ) -> None:
     """Show what happened: prompts, tool calls, answers of hooks, decisions, results."""
     from amplifier_audit import read_records
-    from amplifier_audit.files.log_files import open_readable
+    from amplifier_audit.log_directory import open_readable
     from amplifier_hooks.cli.commands.audit.progress import count_records, show_progress, watch
 
     files = open_readable(log)
@@ -86,7 +86,7 @@ def _print_lines(lines: Iterator[Print], progress: Progress) -> None:
 def tail(log: Path, everything: bool, as_json: bool, **wanted: str | None) -> None:
     """Follow a log while it is being written; Ctrl-C ends it."""
     from amplifier_audit import open_log, read_records
-    from amplifier_audit.reader.records import follow
+    from amplifier_audit.reader import follow
 
     printer = _Printer(make_filter(open_log(log), wanted), everything=everything, as_json=as_json)
     coming = follow(log)
@@ -99,7 +99,7 @@ def tail(log: Path, everything: bool, as_json: bool, **wanted: str | None) -> No
 
 
 def _reveal(records: Iterator[Record], files: LogFiles) -> Iterator[Record]:
-    from amplifier_audit.reader.values import reveal
+    from amplifier_audit.value_store import reveal
 
     return reveal(records, files.directory.values if files.directory else None)
 

@@ -42,7 +42,7 @@ def serve(
     import os
 
     from amplifier_audit import AuditServer, AuditSettings, anchor_to_file, load_signer
-    from amplifier_audit.server.peer import find_user
+    from amplifier_audit.messages import find_user
 
     allowed = frozenset(map(find_user, users))
     if os.geteuid() in allowed:

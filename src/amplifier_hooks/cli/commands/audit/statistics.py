@@ -38,7 +38,7 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
 
 def _count(log: Path, wanted: dict[str, str | None]) -> list[dict[str, Any]]:
     from amplifier_audit import read_records
-    from amplifier_audit.files.log_files import open_readable
+    from amplifier_audit.log_directory import open_readable
     from amplifier_hooks.cli.commands.audit.progress import count_records, show_progress, watch
     from amplifier_hooks.trails.reading import read_matching
     from amplifier_hooks.trails.recount import recount
@@ -56,7 +56,7 @@ def _count(log: Path, wanted: dict[str, str | None]) -> list[dict[str, Any]]:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from amplifier_audit.reader.report_text import escape_text
+    from amplifier_audit.report import escape_text
     from amplifier_hooks.cli.text.table import Cell, Column, print_table
 
     head: list[Cell] = [(("title", name),) for name in _COLUMNS]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from amplifier_audit.format.own_records import LogOpened
+from amplifier_audit.own_records import LogOpened
 from amplifier_core.records import (
     ApprovalHandedOver,
     ApprovalOutcome,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from amplifier_audit.format.own_records import (
+from amplifier_audit.own_records import (
     CheckpointMade,
     LogBroken,
     LogOpened,
@@ -15,7 +15,7 @@ from amplifier_audit.format.own_records import (
     ValueRedacted,
     WriterConnected,
 )
-from amplifier_audit.format.record import Record
+from amplifier_audit.record import Record
 from amplifier_core.records import (
     AnswerIgnored,
     AnswerShadowed,

@@ -49,12 +49,11 @@ def verify(
 
     Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; 5: tampered.
     """
-    from amplifier_audit.files.log_files import open_remains
-    from amplifier_audit.format.log_name import name_log
-    from amplifier_audit.reader.bulk.side_by_side import choose_jobs
-    from amplifier_audit.reader.position import load_position, save_position
-    from amplifier_audit.reader.report import find_exit_code
-    from amplifier_audit.reader.report_text import describe_report, report_to_dict
+    from amplifier_audit.log_directory import open_remains
+    from amplifier_audit.parallel import choose_jobs
+    from amplifier_audit.record import name_log
+    from amplifier_audit.report import describe_report, find_exit_code, report_to_dict
+    from amplifier_audit.verification import load_position, save_position
     from amplifier_hooks.agent.session.inspection.evidence import (
         Check,
         EvidenceFinder,

@@ -36,7 +36,7 @@ async def tell_story(agent: Agent) -> None:
 
 def _read_story(log: Path) -> list[Entry]:
     from amplifier_audit import read_records
-    from amplifier_audit.files.log_files import open_readable
+    from amplifier_audit.log_directory import open_readable
 
     story = Story()
     return [entry for record in read_records(open_readable(log)) for entry in story.tell(record)]

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from amplifier_audit import Record, read_records
-from amplifier_audit.files.log_files import open_readable
-from amplifier_audit.reader.records import follow
+from amplifier_audit.log_directory import open_readable
+from amplifier_audit.reader import follow
 from amplifier_hooks.agent.session.inspection.trails import shorten_trails
 from amplifier_hooks.cli.text.output import is_terminal, print_line
 from amplifier_hooks.insight.counting import Survey

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplifier_audit import AuditError, Report
-from amplifier_audit.files.log_files import open_remains
+from amplifier_audit.log_directory import open_remains
 from amplifier_hooks.agent.session.inspection.evidence import Check, Evidence
 
 

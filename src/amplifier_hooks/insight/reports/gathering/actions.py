@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amplifier_audit.format.own_records import LogBroken, LogOpened
+from amplifier_audit.own_records import LogBroken, LogOpened
 from amplifier_core.events import canonical
 from amplifier_core.records import (
     DenialContradicted,

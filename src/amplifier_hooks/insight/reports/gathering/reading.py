@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from amplifier_audit import AuditError
-from amplifier_audit.files.log_files import open_remains
+from amplifier_audit.log_directory import open_remains
 from amplifier_hooks.agent.session.inspection.evidence import Evidence, EvidenceFinder
 from amplifier_hooks.agent.session.inspection.trails import list_names_beside, list_roots
 from amplifier_hooks.agent.session.saved_sessions import SessionStore

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from amplifier_audit.reader.report_text import report_to_dict
+from amplifier_audit.report import report_to_dict
 from amplifier_hooks.insight.reports.figures.hook import HookFigures
 from amplifier_hooks.insight.reports.figures.intervention import Intervention
 from amplifier_hooks.insight.reports.figures.kept import Kept

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 from amplifier_audit import AuditLog, parse_notes
-from amplifier_audit.format.proof import compute_inclusion_root
-from amplifier_audit.format.record import parse_record
-from amplifier_audit.format.tree import hash_leaf
+from amplifier_audit.merkle import compute_inclusion_root, hash_leaf
+from amplifier_audit.record import parse_record
 from tests.audit.support import FAST
 from tests.hooks.cli.program import Outcome, invoke
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit import AuditLog
-from amplifier_audit.format.chain import Chain
+from amplifier_audit.record import Chain
 from tests.audit.support import FAST, OTHER, SIGNER, feed_lines, make_source, write_log
 from tests.hooks.cli.program import Outcome, invoke
 

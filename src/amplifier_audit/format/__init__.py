@@ -1,1 +1,0 @@
-"""The format of a log: records, their chain of hashes, checkpoints and proofs."""

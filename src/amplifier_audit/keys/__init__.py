@@ -1,1 +1,0 @@
-"""Ed25519 keys that sign checkpoints, and keys that verify them."""

@@ -1,1 +1,0 @@
-"""Reading and verifying a log."""

@@ -1,1 +1,0 @@
-"""Writing a log."""
