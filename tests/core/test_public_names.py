@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_core import AmplifierSession
+from amplifier_core import AmplifierSession, HookRegistry
+from amplifier_core.correlation import current_request_id
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.loader import MODULE_FAILURE_REASONS, module_failure_reason
 from amplifier_core.only_kernel import refuse_foreign_files
+from amplifier_core.validation.mount_plan import MountPlanValidator
 
 NAMES = {
     "utils": "RetryConfig retry_with_backoff classify_error_message redact_secrets truncate_values",
@@ -19,6 +23,8 @@ NAMES = {
     "validation.context": "ContextValidator",
     "validation.orchestrator": "OrchestratorValidator",
     "validation.hook": "HookValidator",
+    "correlation": "current_request_id",
+    "loader": "MODULE_FAILURE_REASONS module_failure_reason",
 }
 
 
@@ -53,3 +59,29 @@ def test_a_kernel_that_is_mixed_with_another_is_refused(tmp_path: Path, foreign:
     (tmp_path / foreign).mkdir()
     with pytest.raises(ImportError, match=r"docs/installing\.md"):
         refuse_foreign_files(package)
+
+
+def test_a_failure_to_load_has_a_reason_code() -> None:
+    """One of the list, whatever an error carries."""
+    assert (
+        module_failure_reason(ModuleLoadError("x", module_id="m", reason_code="missing_source"))
+        == "missing_source"
+    )
+    for error in (ValueError("x"), ModuleLoadError("x", module_id="m", reason_code="other")):
+        assert module_failure_reason(error) == "unknown"
+    assert "unknown" in MODULE_FAILURE_REASONS
+
+
+async def test_a_request_of_this_task_has_an_id() -> None:
+    """The one that its events carry."""
+    hooks = HookRegistry()
+    hooks.register("llm:request", lambda event, data: None)
+    seen = await hooks.emit("llm:request", {"provider": "p", "model": "m"})
+    assert seen.data["request_id"] == current_request_id()
+
+
+def test_a_plan_needs_a_session() -> None:
+    """And nothing else."""
+    assert MountPlanValidator.REQUIRED_SECTIONS == ("session",)
+    missing = MountPlanValidator().validate({}).errors
+    assert [one.name for one in missing] == ["session"]

@@ -182,3 +182,9 @@ def test_the_states_of_an_outcome_are_those_that_evidence_knows() -> None:
 
     assert set(get_args(State)) == {"allowed", "not_run"}
     assert ApprovalOutcome.parse({"state": "maybe"}).state == "maybe"
+
+
+def test_what_is_no_list_is_read_as_none() -> None:
+    """In a field that may be absent it is absent; in one that may not, the list is empty."""
+    assert ConfigurationChanged.parse({"mounted": "a"}).mounted is None
+    assert DispatchRecorded.parse({"hooks": {"a": 1}}).hooks == ()

@@ -17,10 +17,15 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from amplifier_core import only_kernel as only_kernel
-from amplifier_core.errors import ModuleLoadError, ModuleNotFound, ModuleValidationError
+from amplifier_core.errors import (
+    LoadFailure,
+    ModuleLoadError,
+    ModuleNotFound,
+    ModuleValidationError,
+)
 from amplifier_core.loader.importing import (
     find_package,
     import_package,
@@ -42,11 +47,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DISTRIBUTION",
     "GROUP",
+    "MODULE_FAILURE_REASONS",
     "TYPE_TO_MOUNT_POINT",
     "Module",
     "ModuleLoader",
     "ModuleValidationError",
     "Mount",
+    "module_failure_reason",
 ]
 
 logger = logging.getLogger(__name__)
@@ -62,6 +69,16 @@ TYPE_TO_MOUNT_POINT = {
     "context": "context",
     "resolver": "module-source-resolver",
 }
+
+
+MODULE_FAILURE_REASONS: tuple[LoadFailure, ...] = get_args(LoadFailure)
+"""What `module:load_failed` may say as its reason code."""
+
+
+def module_failure_reason(error: BaseException) -> LoadFailure:
+    """The reason code of a failure to load a module; `unknown` if it has none."""
+    code = getattr(error, "reason_code", None)
+    return code if code in MODULE_FAILURE_REASONS else "unknown"
 
 
 class ModuleLoader:

@@ -14,6 +14,11 @@ TRACED = frozenset(
 _current: ContextVar[str | None] = ContextVar("amplifier_request_id", default=None)
 
 
+def current_request_id() -> str | None:
+    """The id of the request that this task made last."""
+    return _current.get()
+
+
 def add_request_id(event: str, data: dict[str, Any]) -> None:
     """Give a request an id, and repeat it on what the same task tells of it; a given one wins."""
     if event == OPENING:

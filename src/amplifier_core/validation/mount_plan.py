@@ -33,6 +33,8 @@ class MountPlanValidator:
     A session also takes short forms, and modules themselves say what they make of their config.
     """
 
+    REQUIRED_SECTIONS = ("session",)
+
     def validate(self, plan: Any) -> MountPlanValidationResult:
         """Check a plan."""
         result = MountPlanValidationResult()
