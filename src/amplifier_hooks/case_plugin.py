@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from amplifier_hooks.insight.cases.case import Case, CaseFile
-    from amplifier_hooks.insight.cases.subject import Subject
+    from amplifier_hooks.insight.cases.running import Subject
 
 _NAME = re.compile(r".+\.cases\.(ya?ml|json)")
 # Not \s before a key: many empty lines would be gone through once for each of them.
@@ -52,7 +52,7 @@ class CaseCollector(pytest.File):
     @cached_property
     def subject(self) -> Subject:
         """The hooks that the file is about."""
-        from amplifier_hooks.insight.cases.subject import find_subject, open_bundle
+        from amplifier_hooks.insight.cases.running import find_subject, open_bundle
 
         if self.cases.bundle is not None:
             return open_bundle(self.path.parent / self.cases.bundle)
@@ -84,7 +84,7 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Run it in an event loop of its own."""
         from amplifier_core.errors import AmplifierError
-        from amplifier_hooks.insight.cases.case_run import run_case
+        from amplifier_hooks.insight.cases.running import run_case
 
         file = self.parent.cases
         try:

@@ -11,9 +11,8 @@ import pytest
 
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_hooks import load_bundle, open_session
-from amplifier_hooks.insight.cases.case_run import run_case
 from amplifier_hooks.insight.cases.reading import read_cases
-from amplifier_hooks.insight.cases.subject import find_subject
+from amplifier_hooks.insight.cases.running import find_subject, run_case
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "hooks"
 EXAMPLES = sorted(FOLDER.glob("*.py"))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import amplifier_hooks.insight.cases.case_run
 import amplifier_hooks.insight.cases.reading  # noqa: F401 - else each project imports it all again
 from tests.hooks.insight.cases.hook_files import GUARD
 

@@ -15,15 +15,19 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.session.inspection.selection import holds_log
+from amplifier_hooks.insight.replay.job import Job
+from amplifier_hooks.insight.replay.plan import StandIns, build_plan
 from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.insight.replay.process.job import Job
-from amplifier_hooks.insight.replay.process.worker import do_job
+from amplifier_hooks.insight.replay.recorded_people import RecordedApprovals, has_nobody
 from amplifier_hooks.insight.replay.recording import CannotReplay, Recording
-from amplifier_hooks.insight.replay.replay import Replay, SilentDisplay, equip, run_replay
-from amplifier_hooks.insight.replay.sink import ReplaySink
-from amplifier_hooks.insight.replay.stand_ins.approvals import RecordedApprovals, has_nobody
-from amplifier_hooks.insight.replay.stand_ins.loader import StandIns
-from amplifier_hooks.insight.replay.stand_ins.plan import build_plan
+from amplifier_hooks.insight.replay.replay import (
+    Replay,
+    ReplaySink,
+    SilentDisplay,
+    equip,
+    run_replay,
+)
+from amplifier_hooks.insight.replay.worker import do_job
 from amplifier_hooks.trails import Header, read_header, read_items
 from tests.support.sessions import Script, SessionHarness
 from tests.support.tallies import AS_BEFORE, Tally

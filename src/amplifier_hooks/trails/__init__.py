@@ -1,7 +1,6 @@
 """Recorded sessions: what trails tell of events, answers, decisions and calls, as values."""
 
-from amplifier_hooks.trails.header import Header, read_header
-from amplifier_hooks.trails.reading import read_history, read_items
+from amplifier_hooks.trails.reading import Header, read_header, read_history, read_items
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit import AuditError
 from amplifier_audit.log_directory import LogFiles, open_readable
 from amplifier_audit.own_records import LogOpened
 from amplifier_audit.reader import read_records
@@ -22,11 +25,13 @@ from amplifier_core.records import (
     ApprovalRequested,
     DispatchRecorded,
     HookRegistered,
+    SessionEnded,
+    SessionStarted,
     ToolFinished,
     ToolStarted,
     plain,
 )
-from amplifier_hooks.trails.bodies import Body, read_body
+from amplifier_hooks.trails.bodies import Body, BundleLoaded, read_body
 from amplifier_hooks.trails.filters import Filter
 from amplifier_hooks.trails.gaps import find_masked, find_missing
 from amplifier_hooks.trails.handovers import follow_handovers
@@ -288,3 +293,84 @@ def _read_hook(record: Record, body: HookRegistered) -> Item:
         kind=body.kind or "",
         shadow=body.shadow,
     )
+
+
+_LOOK = 2_000
+"""So many records are looked at: a trail without turns may be larger than the memory."""
+
+
+@dataclass(slots=True)
+class Header:
+    """What is known of a session before its first turn."""
+
+    path: Path
+    session: str = ""
+    started: str = ""
+    folder: str = ""
+    bundle: str = ""
+    bundle_file: str = ""
+    bundle_digest: str = ""
+    hooks_digest: str = ""
+    """Of the hooks in it; empty in older trails."""
+    level: str = "normal"
+    values: str = "inline"
+    shadow: bool = False
+    hooks: dict[int, RecordedHook] = field(default_factory=dict)
+    """By registration; those that were registered before the first turn."""
+
+
+def read_header(path: Path) -> Header:
+    """Read a trail up to its first turn; programs that drive hooks themselves may have none."""
+    header = Header(path)
+    for item in islice(read_items(read_records(open_readable(path))), _LOOK):
+        if isinstance(item, RecordedHook):
+            header.hooks[item.id] = item
+            continue
+        if item.turn > 0 and isinstance(item, RecordedEvent):
+            break
+        header.session = header.session or item.session
+        header.started = header.started or item.time
+        if isinstance(item, Note):
+            _take_note(header, item.body)
+    return header
+
+
+def _take_note(header: Header, body: Body) -> None:
+    match body:
+        case LogOpened():
+            header.level = body.level or header.level
+            header.values = body.values or header.values
+        case BundleLoaded():
+            header.folder = body.folder
+            header.bundle = body.bundle
+            header.bundle_file = body.file
+            header.bundle_digest = body.digest
+            header.hooks_digest = body.hooks_digest
+        case SessionStarted():
+            header.shadow = body.shadow
+
+
+def find_emitted(wanted: Mapping[str, Collection[str]], trails: Iterable[Path]) -> set[str]:
+    """Those of the wanted names and patterns that were emitted, as far as trails tell.
+
+    Each is given with the hooks that hear nothing else: that one of them was called says it, too.
+    """
+    found: set[str] = set()
+    for path in trails:
+        if len(found) == len(wanted):
+            break
+        try:
+            for item in read_history(path):
+                found.update(_find(item, wanted))
+        except (AuditError, OSError):
+            continue  # what cannot be read tells of nothing
+    return found
+
+
+def _find(item: Item, wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
+    if isinstance(item, RecordedEvent):
+        yield from (one for one in wanted if fnmatchcase(item.event, one))
+    elif isinstance(item, Note) and isinstance(item.body, SessionEnded):
+        called = item.body.stats.get("hooks")
+        if isinstance(called, Mapping):
+            yield from (one for one, hooks in wanted.items() if called.keys() & set(hooks))

@@ -133,7 +133,7 @@ def _select(names: tuple[str, ...], everything: bool, self_tests: bool) -> list[
 def _read(wanted: Wanted) -> ReportFigures:
     from amplifier_hooks.cli.commands.audit.progress import show_progress
     from amplifier_hooks.insight.reports import read_report
-    from amplifier_hooks.insight.reports.gathering.reading import measure_trail
+    from amplifier_hooks.insight.reports.collect import measure_trail
 
     with show_progress("Reading", sum(map(measure_trail, wanted.trails))) as progress:
         figures = read_report(wanted, progress=progress.update)

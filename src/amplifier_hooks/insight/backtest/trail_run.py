@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from amplifier_audit.errors import AuditError
+from amplifier_audit.log_directory import open_readable, parse_or_none, read_lines
+from amplifier_audit.record import Record
+from amplifier_audit.value_store import reveal
+from amplifier_core.approval.options import read_option
 from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
-from amplifier_hooks.insight.backtest.comparison import Difference, compare
-from amplifier_hooks.insight.backtest.example import (
+from amplifier_hooks.insight.backtest.counts import Tally, Unclear
+from amplifier_hooks.insight.backtest.missing_values import Looks, fill_gaps, make_gaps
+from amplifier_hooks.insight.backtest.policy import Policy
+from amplifier_hooks.insight.backtest.runner import Rehearsal
+from amplifier_hooks.insight.backtest.verdicts import (
+    Asking,
+    Difference,
+    Verdict,
+    compare,
     describe_difference,
     describe_person,
     name_state,
+    read_recorded,
 )
-from amplifier_hooks.insight.backtest.gap import Looks, fill_gaps, make_gaps
-from amplifier_hooks.insight.backtest.policy import Policy
-from amplifier_hooks.insight.backtest.questions import MOST_OPEN, Questions
-from amplifier_hooks.insight.backtest.reading import TrailReader, Window
-from amplifier_hooks.insight.backtest.rehearsal import Rehearsal
-from amplifier_hooks.insight.backtest.tally import Tally, Unclear
-from amplifier_hooks.insight.backtest.verdict import Verdict, read_recorded
 from amplifier_hooks.trails import (
     Item,
     Note,
@@ -30,7 +38,147 @@ from amplifier_hooks.trails import (
     RecordedEvent,
     RecordedHook,
     read_header,
+    read_items,
 )
+
+# No text in a line can hold this: the quotation marks in it would be escaped.
+_UNHEARD = re.compile(
+    rb'"event":"([^"\\]*)","hook":null,"registration":null,"type":"dispatch",'
+    rb'"body":\{"action":"continue","hooks":\[\],'
+)
+_HEAD = 800
+"""Bytes of a line in which its members before the body stand."""
+_NEEDED = re.compile(
+    rb'"type":"(dispatch|hook_registered|session_[a-z]+|approval_[a-z_]+|log_opened)"'
+)
+_TIME = re.compile(rb'"time":"([^"\\]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when to when events count; what happened before still reaches the hooks."""
+
+    since: str = ""
+    until: str = ""
+
+    def holds(self, time: str) -> bool:
+        """Whether an event of this time counts."""
+        return (not self.since or time >= self.since) and (not self.until or time < self.until)
+
+
+@dataclass(slots=True)
+class TrailReader:
+    """The items of one trail; `listens` says whether anybody would hear an event of a name."""
+
+    path: Path
+    listens: Callable[[str], bool]
+    window: Window
+    skipped: int = 0
+    """Events that nobody heard then, and nobody would."""
+    read: int = 0
+    """Bytes."""
+    _names: dict[bytes, str] = field(default_factory=dict)
+
+    def read_items(self) -> Iterator[Item]:
+        """Everything that concerns hooks, in order, in bounded memory."""
+        files = open_readable(self.path)
+        values = files.directory.values if files.directory else None
+        return read_items(reveal(self._read_records(files.paths), values))
+
+    def _read_records(self, paths: tuple[Path, ...]) -> Iterator[Record]:
+        for path in paths:
+            for _, line in read_lines(path):
+                self.read += len(line)
+                if not self._is_needed(line):
+                    continue
+                if (record := parse_or_none(line)) is not None:
+                    yield record
+
+    def _is_needed(self, line: bytes) -> bool:
+        if not _NEEDED.search(line, 0, _HEAD):
+            return False
+        unheard = _UNHEARD.search(line, 0, _HEAD)
+        if unheard is None:
+            return True
+        name = self._names.setdefault(unheard[1], unheard[1].decode("ascii", "replace"))
+        if self.listens(name):
+            return True
+        time = _TIME.search(line, 0, _HEAD)
+        self.skipped += self.window.holds(time[1].decode("ascii", "replace") if time else "")
+        return False
+
+
+MOST_OPEN = 1_000
+"""Operations that are remembered until the trail tells what a person said about them."""
+
+ValueT = TypeVar("ValueT")
+KeyT = TypeVar("KeyT")
+
+
+class Questions:
+    """Counts what was asked and what would be; an answer for always is asked for once.
+
+    What was asked is what the trail says, or, if it is not `recorded`, what another policy says.
+    """
+
+    def __init__(self, *, recorded: bool = True) -> None:
+        self._recorded = recorded
+        self.days: dict[str, list[int]] = {}
+        """By day: questions of then, and questions of now."""
+        # By session, event, call and hook: what is asked now as it was then.
+        self._both: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        # By session, hook and digest: whether it is asked now as well, the tool and the prompt.
+        self._open: OrderedDict[tuple[str, ...], tuple[bool, str, str]] = OrderedDict()
+        self._always: set[tuple[str, str, str]] = set()
+
+    def take_verdicts(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
+        """An event was judged; whether a question was really put, the trail says later."""
+        asked = {one.hook for one in was.asking} if self._recorded else set()
+        for one in would.asking:
+            key = (event.session, event.event, _read_call(event), one.hook)
+            if one.hook in asked:
+                _remember(self._both, key, None)
+            else:
+                self._count_new(event, one, 1)
+        for one in () if self._recorded else was.asking:
+            self._count_new(event, one, 0)
+
+    def _count_new(self, event: RecordedEvent, asking: Asking, column: int) -> None:
+        tool = str(event.data.get("tool_name") or "")
+        if (asking.hook, tool, asking.prompt) not in self._always:
+            self._count(event.time, column)
+
+    def take_approval(self, step: RecordedApproval) -> None:
+        """A step of a question of then."""
+        key = (step.session, step.hook, step.digest)
+        if step.stage == "requested":
+            if step.again:  # the same question, which another program asks
+                return
+            both = (step.session, step.event, step.call_id, step.hook) in self._both
+            self._count(step.time, 0, int(self._recorded))
+            self._count(step.time, 1, both)
+            _remember(self._open, key, (both, step.tool, step.prompt))
+        elif step.stage == "decided" and key in self._open:
+            both, tool, prompt = self._open.pop(key)
+            if step.how == "rule":  # nobody was disturbed
+                self._count(step.time, 0, -int(self._recorded))
+                self._count(step.time, 1, -both)
+            elif read_option(step.decision).remembered:
+                self._always.add((step.hook, tool, prompt))
+
+    def _count(self, time: str, column: int, number: int = 1) -> None:
+        self.days.setdefault(time[:10], [0, 0])[column] += number
+
+
+def _read_call(event: RecordedEvent) -> str:
+    return str(event.data.get("tool_call_id") or "")
+
+
+def _remember(kept: OrderedDict[KeyT, ValueT], key: KeyT, value: ValueT) -> None:
+    kept[key] = value
+    while len(kept) > MOST_OPEN:
+        kept.popitem(last=False)
+
 
 MASKED = "texts in it were masked before they were recorded"
 FAILED = "it failed, and the trail does not have all values of the event"
@@ -219,3 +367,47 @@ def _find_doubt(event: RecordedEvent, difference: Difference) -> str:
 
 def _find_place(event: RecordedEvent) -> tuple[str, str, str]:
     return event.session, event.event, str(event.data.get("tool_call_id") or "")
+
+
+Progress = Callable[[Path, int, Tally], None]
+"""Told of a trail, the bytes of it that were read, and what was found in it so far."""
+
+
+async def backtest_trails(
+    trails: Iterable[Path],
+    policy: Policy,
+    baseline: Policy | None = None,
+    *,
+    window: Window | None = None,
+    examples: int = 3,
+    tell: Progress = lambda path, read, tally: None,
+) -> AsyncIterator[tuple[Path, Tally]]:
+    """What a policy would have decided in recorded sessions, against what happened.
+
+    With a `baseline`, against what that other policy would have decided. The hooks of both run
+    here, in this process; see `process` for one that can write nothing. No tool runs.
+    """
+    with _hold(policy) as loader, _hold_other(baseline) as other:
+        wanted = Wanted(policy, loader, baseline, other, window or Window(), examples)
+        for path in trails:
+            yield path, await _run(path, wanted, tell)
+
+
+async def _run(path: Path, wanted: Wanted, tell: Progress) -> Tally:
+    try:
+        return await TrailRun(path, wanted).run(lambda read, tally: tell(path, read, tally))
+    except (AuditError, OSError) as error:
+        return Tally(unreadable=[{"trail": str(path), "why": str(error)}])
+
+
+@contextlib.contextmanager
+def _hold(policy: Policy) -> Iterator[ModuleLoader]:
+    """Load only what was read of the policy, as its sessions do."""
+    material = policy.material
+    material.claim_packages()
+    with material.hold():
+        yield ModuleLoader(base=material.folder, sources=material.snapshot)
+
+
+def _hold_other(policy: Policy | None) -> contextlib.AbstractContextManager[ModuleLoader | None]:
+    return contextlib.nullcontext() if policy is None else _hold(policy)

@@ -7,7 +7,7 @@ from typing import Any
 
 from amplifier_hooks.insight.cases import schema
 from amplifier_hooks.insight.cases.case import TIME_LIMIT, Case, CaseFile, Expectation, Step
-from amplifier_hooks.insight.cases.checks import find_contradictions
+from amplifier_hooks.insight.cases.schema import find_contradictions
 from amplifier_hooks.yaml_files.node import BundleError, Node, raise_problems, to_plain
 from amplifier_hooks.yaml_files.reader import read_file
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -19,10 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
+from amplifier_core.events import payload_type
 from amplifier_core.events.names import KNOWN, find_problem
 from amplifier_core.models.hook_result import Action, Decision, Level, Role
 from amplifier_core.mount_plan.schema import PositiveCount, Seconds, Section, Text, optional
-from amplifier_core.utils.suggest import suggest
+from amplifier_core.utils.suggest import find_slip, suggest
 from amplifier_hooks.yaml_files.checking import OWN_USE, Location, find_mistakes, name_key
 from amplifier_hooks.yaml_files.node import Node, Problem
 
@@ -195,3 +196,72 @@ def name_case(node: Node, place: int) -> str:
     """What messages call a case."""
     name = node.text("name")
     return f"case {place + 1}" if name is None else f"case {name!r}"
+
+
+_OF_A_STEP = ("event", "data", "expect", "times", "complete")
+
+
+def find_contradictions(document: Node) -> Iterator[Problem]:
+    """What is wrong with a file whose keys and values are all allowed."""
+    keys = document.mapping()
+    if "hook" in keys and "bundle" in keys:
+        message = "a file names a hook or a bundle, not both"
+        yield Problem(keys["bundle"].place, "bundle", message)
+    for place, case in enumerate(keys["cases"].items()):
+        label = name_case(case, place)
+        yield from _check_case(case, label)
+        if "bundle" in keys and "config" in case.mapping():
+            message = "a bundle has the options of its modules itself; leave this out"
+            yield Problem(case.mapping()["config"].place, f"{label}.config", message)
+    if "bundle" in keys and "config" in keys:
+        message = "a bundle has the options of its modules itself; leave this out"
+        yield Problem(keys["config"].place, "config", message)
+    yield from _find_same_names(keys["cases"])
+
+
+def _check_case(case: Node, label: str) -> Iterator[Problem]:
+    keys = case.mapping()
+    if "steps" not in keys:
+        if "event" not in keys:
+            message = "is missing; a case has an event, or steps with one each"
+            yield Problem(case.place, f"{label}.event", message)
+        yield from _check_step(case, label)
+        if "event" in keys and "expect" not in keys:
+            message = "is missing; say what the hooks should answer, such as deny"
+            yield Problem(case.place, f"{label}.expect", message)
+        return
+    for name in _OF_A_STEP:
+        if name in keys:
+            yield Problem(keys[name].place, f"{label}.{name}", "belongs into one of the steps")
+    steps = keys["steps"].items()
+    if not any("expect" in step.mapping() for step in steps):
+        message = "at least one step must say what to expect"
+        yield Problem(keys["steps"].place, f"{label}.steps", message)
+    for place, step in enumerate(steps):
+        yield from _check_step(step, f"{label}.steps[{place}]")
+
+
+def _check_step(step: Node, label: str) -> Iterator[Problem]:
+    """Find misspelt fields: the sample's value would be sent in place of what was meant."""
+    event, data = step.text("event"), step.mapping().get("data")
+    payload = None if event is None else payload_type(event)
+    if payload is None or data is None:
+        return
+    known = get_type_hints(payload)
+    for name, child in data.mapping().items():
+        meant = None if name in known else find_slip(name, known)
+        if meant is not None:
+            message = f"{event} has no field {name!r}; did you mean {meant!r}?"
+            yield Problem(child.place, f"{label}.data.{name}", message)
+
+
+def _find_same_names(cases: Node) -> Iterator[Problem]:
+    seen: dict[str, int | None] = {}
+    for case in cases.items():
+        name = case.text("name")
+        if name is None:
+            continue
+        if name in seen:
+            message = f"there is another case of this name in line {seen[name]}"
+            yield Problem(case.mapping()["name"].place, f"case {name!r}.name", message)
+        seen.setdefault(name, case.mapping()["name"].place.line)

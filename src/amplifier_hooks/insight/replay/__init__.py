@@ -1,8 +1,7 @@
 """Replays: a recorded session runs again, with its recorded model, through today's hooks."""
 
-from amplifier_hooks.insight.replay.difference import Difference
-from amplifier_hooks.insight.replay.process.job import Job, ReplayFailed, digest_material
-from amplifier_hooks.insight.replay.process.launch import launch_replay
+from amplifier_hooks.insight.replay.comparison import Difference
+from amplifier_hooks.insight.replay.job import Job, ReplayFailed, digest_material, launch_replay
 from amplifier_hooks.insight.replay.recording import CannotReplay, Recording, read_recording
 from amplifier_hooks.insight.replay.replay import Replay, replay_session
 

@@ -10,16 +10,18 @@ from datetime import datetime
 from typing import Any
 
 from amplifier_core.events import canonical
-from amplifier_hooks.insight.replay.comparison import find_doubts, is_compared
-from amplifier_hooks.insight.replay.difference import (
+from amplifier_hooks.insight.replay.comparison import (
     Difference,
+    Matcher,
     Totals,
     compare,
+    find_doubts,
+    is_compared,
+    is_quiet,
     name_item,
     note_gone,
     note_new,
 )
-from amplifier_hooks.insight.replay.matching import Matcher, is_quiet
 from amplifier_hooks.insight.replay.recording import Recording, Run
 from amplifier_hooks.trails import RecordedCall, RecordedEvent
 

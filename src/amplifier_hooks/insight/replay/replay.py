@@ -3,25 +3,75 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from amplifier_audit.encoding import encode_body
 from amplifier_core.models import Level
 from amplifier_core.session import AmplifierSession
+from amplifier_core.trail import Level as AuditLevel
+from amplifier_core.trail import OnFailure
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.trust.material import Material
-from amplifier_hooks.insight.replay.difference import Difference, Totals
-from amplifier_hooks.insight.replay.driver import Driver, Open, State
+from amplifier_hooks.insight.replay.comparison import Difference, Totals
+from amplifier_hooks.insight.replay.driver import Driver, Open, State, VirtualTimeLoop
+from amplifier_hooks.insight.replay.plan import ReplayLoader, StandIns, build_plan, list_acting
 from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.insight.replay.recorded_people import RecordedApprovals, has_nobody
 from amplifier_hooks.insight.replay.recording import Recording
-from amplifier_hooks.insight.replay.sink import ReplaySink
-from amplifier_hooks.insight.replay.stand_ins.approvals import RecordedApprovals, has_nobody
-from amplifier_hooks.insight.replay.stand_ins.loader import ReplayLoader, StandIns
-from amplifier_hooks.insight.replay.stand_ins.plan import build_plan, list_acting
-from amplifier_hooks.insight.replay.virtual_time import VirtualTimeLoop
 from amplifier_hooks.modules.clock import CAPABILITY
+from amplifier_hooks.trails import RecordedHook, read_items
+
+
+class ReplaySink:
+    """Takes the records of a replayed session."""
+
+    level: AuditLevel = "normal"
+    on_failure: OnFailure = "warn"
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._count = 0
+
+    def append(
+        self,
+        type: str,
+        body: Mapping[str, Any],
+        *,
+        session: str | None = None,
+        turn: int | None = None,
+        event: str | None = None,
+        hook: str | None = None,
+        registration: int | None = None,
+    ) -> int:
+        """Compare the record, as a log would have it, with what was recorded then."""
+        self._count += 1
+        if self._playback.stopped:
+            return self._count
+        record = {
+            "seq": self._count,
+            "time": "",
+            "session": self._playback.find_session(session),
+            "turn": turn,
+            "event": event,
+            "hook": hook,
+            "registration": registration,
+            "type": type,
+            "body": self._playback.translate(json.loads(encode_body(body))),
+        }
+        for item in read_items([record]):
+            if not isinstance(item, RecordedHook):
+                self._playback.hear(item)
+        return self._count
+
+    async def commit(self, sequence: int | None = None) -> None:
+        """There is nothing to wait for."""
+
+    async def close(self) -> None:
+        """There is nothing to close."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ page = render_report(report, "html")
 """
 
 from amplifier_hooks.agent.session.inspection.evidence import Evidence
-from amplifier_hooks.insight.reports.figures.period import Period
-from amplifier_hooks.insight.reports.figures.report import ReportFigures
-from amplifier_hooks.insight.reports.gathering.reading import CHAPTERS, Wanted, read_report
+from amplifier_hooks.insight.reports.collect import CHAPTERS, Wanted, read_report
+from amplifier_hooks.insight.reports.model import Period, ReportFigures
 from amplifier_hooks.insight.reports.rendering.report import (
     FORMATS,
     Format,

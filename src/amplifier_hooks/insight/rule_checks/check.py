@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_hooks.insight.rule_checks.conflicts import find_conflicts, find_vain_grants
-from amplifier_hooks.insight.rule_checks.finding import Finding
-from amplifier_hooks.insight.rule_checks.impossible import find_impossible
+from amplifier_hooks.insight.rule_checks.coverage import find_impossible
+from amplifier_hooks.insight.rule_checks.rules import Finding, Rules, StandingGrant
 from amplifier_hooks.insight.rule_checks.usage import Usage, count_usage, find_unused
-from amplifier_hooks.insight.rule_checks.written_rule import Rules, StandingGrant
 
 
 @dataclass(frozen=True, slots=True)

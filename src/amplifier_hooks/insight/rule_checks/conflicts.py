@@ -13,20 +13,21 @@ from amplifier_hooks.insight.rule_checks.coverage import (
     denies_what_it_names,
     leaves_named_hooks,
 )
-from amplifier_hooks.insight.rule_checks.finding import Finding, Kind
-from amplifier_hooks.insight.rule_checks.samples import (
+from amplifier_hooks.insight.rule_checks.rules import (
+    AnsweringRule,
+    AnsweringRules,
+    Finding,
+    HookRule,
+    HookRules,
+    Kind,
+    Rules,
+    StandingGrant,
+)
+from amplifier_hooks.insight.rule_checks.usage import (
     Sample,
     make_sample,
     matches_answering_rule,
     matches_hook_rule,
-)
-from amplifier_hooks.insight.rule_checks.written_rule import (
-    AnsweringRule,
-    AnsweringRules,
-    HookRule,
-    HookRules,
-    Rules,
-    StandingGrant,
 )
 
 

@@ -6,17 +6,155 @@ A yes is certain; a no may also mean that it cannot be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
 
-from amplifier_core.events import canonical
+from pydantic import BaseModel
+
+from amplifier_core.events import ALL_EVENTS, canonical, payload_type
 from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import CommandPattern
-from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
-from amplifier_hooks.insight.rule_checks.globs import (
-    covers_names,
-    covers_path,
+from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
+from amplifier_hooks.guards.rules.rule import (
+    Match,
+    Rule,
+    as_list,
+    read_command_patterns,
 )
-from amplifier_hooks.insight.rule_checks.written_rule import AnsweringRule, HookRule
+from amplifier_hooks.insight.rule_checks.rules import (
+    AnsweringRule,
+    Finding,
+    HookRule,
+    HookRules,
+    Kind,
+    Rules,
+)
+
+_WILDCARD = re.compile(r"[*?\[]")
+_ANY_TEXT, _ANY_LETTER = "\ue000", "\ue001"
+"""They stand for the wildcards of the narrow glob, where only wildcards of the wide one fit."""
+
+
+def is_literal(glob: str) -> bool:
+    """Whether a glob is just a name."""
+    return not _WILDCARD.search(glob)
+
+
+def covers_name(wide: str, narrow: str) -> bool:
+    """For globs of names, as `fnmatch` reads them."""
+    if wide in (narrow, "*"):
+        return True
+    if is_literal(narrow):
+        return fnmatchcase(narrow, wide)
+    if "[" in wide or "[" in narrow or ("?" in wide and "*" in narrow):
+        return False
+    return fnmatchcase(narrow.replace("*", _ANY_TEXT).replace("?", _ANY_LETTER), wide)
+
+
+def covers_names(
+    wide: Iterable[str], narrow: Iterable[str], covers: Callable[[str, str], bool] = covers_name
+) -> bool:
+    """For lists of globs, of which one must fit."""
+    return all(any(covers(one, other) for one in wide) for other in narrow)
+
+
+def covers_path(wide: str, narrow: str) -> bool:
+    """For globs of paths, as `policy.paths.match_glob` reads them."""
+    if wide in (narrow, "**"):
+        return True
+    # The rest is for globs that count at any depth: others may begin with a link.
+    if any(_is_intricate(glob) for glob in (wide, narrow)):
+        return False
+    return _covers_parts(_split(wide), _split(narrow))
+
+
+def _is_intricate(glob: str) -> bool:
+    return glob.startswith(("/", "~")) or not glob.isascii() or any(sign in glob for sign in "[{}")
+
+
+def _split(glob: str) -> tuple[str, ...]:
+    parts = (part.lower() for part in glob.split("/") if part not in {"", "."})
+    return ("**", *parts, *(("**",) if glob.endswith("/") else ()))
+
+
+@lru_cache(maxsize=4096)  # with several `**`, the same rest is come across many times
+def _covers_parts(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    """`**` of the narrow glob stands for any number of names, which only `**` covers."""
+    if not wide:
+        return not narrow
+    if wide[0] == "**":
+        rest = wide[1:]
+        return any(_covers_parts(rest, narrow[at:]) for at in range(len(narrow) + 1))
+    if not narrow or narrow[0] == "**":
+        return False
+    return covers_name(wide[0], narrow[0]) and _covers_parts(wide[1:], narrow[1:])
+
+
+def can_match_path(glob: str) -> bool:
+    """Whether any path fits: those that are compared have no `..` in them."""
+    parts = glob.split("/")
+    if ".." not in parts or "{" in glob:
+        return True
+    if not glob.startswith(("/", "~/")):
+        return False
+    # The beginning of an absolute glob is looked up on the disk, up to the first wildcard.
+    wild = next((at for at, part in enumerate(parts) if not is_literal(part)), len(parts))
+    return ".." not in parts[wild:]
+
+
+@cache
+def list_tool_inputs() -> dict[str, frozenset[str]]:
+    """The keys that each tool of ours knows, at any depth; by its name in small letters."""
+    from amplifier_hooks.agent.tools.bash import Bash
+    from amplifier_hooks.agent.tools.delegate import Delegate
+    from amplifier_hooks.agent.tools.filesystem.module import Edit, MultiEdit, Read, Write
+    from amplifier_hooks.agent.tools.search.module import Glob, Grep
+    from amplifier_hooks.agent.tools.todo import Todo
+
+    tools = (Bash, Delegate, Edit, MultiEdit, Read, Write, Glob, Grep, Todo)
+    return {tool.name.casefold(): _list_keys(tool.input_model) for tool in tools}
+
+
+@cache
+def list_tool_names() -> frozenset[str]:
+    """The tools of ours, and what the coding agents call theirs."""
+    from amplifier_hooks.coding_agents.dialects import DIALECTS
+    from amplifier_hooks.guards.policy.tool_calls import TOOLS
+
+    theirs = {name for one in DIALECTS.values() for pair in one.tool_names.items() for name in pair}
+    return TOOLS | theirs
+
+
+def explain_unknown(tools: Iterable[str]) -> str:
+    """What to say of a tool that no agent is known to have; empty if there is none such."""
+    known = {name.casefold(): name for name in sorted(list_tool_names(), reverse=True)}
+    for tool in tools:
+        if is_literal(tool) and tool.casefold() not in known and not tool.startswith("mcp__"):
+            near = get_close_matches(tool.casefold(), known, 1)
+            meant = f"; did you mean {known[near[0]]!r}?" if near else ""
+            return (
+                f"names the tool {tool!r}, which is none of ours nor of a coding agent that we "
+                f"know, so it matches calls only if you have such a tool{meant}"
+            )
+    return ""
+
+
+def _list_keys(model: type[BaseModel]) -> frozenset[str]:
+    schema = model.model_json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    return frozenset(key.casefold() for part in parts for key in part.get("properties", {}))
+
+
+def lack_keys(tools: Iterable[str], keys: Iterable[str]) -> bool:
+    """Whether these are tools of ours, none of which has one of the keys in its input."""
+    known, wanted = list_tool_inputs(), {key.casefold() for key in keys}
+    names = [tool.casefold() for tool in tools]
+    return bool(names) and all(
+        is_literal(name) and name in known and not known[name] & wanted for name in names
+    )
+
 
 _PLAIN_TEXT = re.compile(r"[\w /:@=,-]+")
 
@@ -214,3 +352,151 @@ def _covers_expression(wide: str, narrow: str) -> bool:
     """The same expression, or a plain text in which the other one occurs."""
     plain = _PLAIN_TEXT.fullmatch(wide) and _PLAIN_TEXT.fullmatch(narrow)
     return wide == narrow or bool(plain and wide in narrow)
+
+
+_ALWAYS_THERE = frozenset({"session_id", "timestamp", "parent_id"})
+
+
+def find_impossible(group: Rules) -> Iterator[Finding]:
+    """What is wrong with each rule of a group by itself."""
+    commands: tuple[str, ...] = ("command",)
+    paths: tuple[str, ...] = PATH_KEYS
+    if isinstance(group, HookRules):
+        commands, paths = group.command_keys, group.path_keys
+    for one in group.rules:
+        if isinstance(one, HookRule) and not one.rule.enabled:
+            yield _report("disabled", one, "is switched off (enabled: false)")
+            continue
+        if sentence := explain_unknown(as_list(one.rule.tool)):
+            yield _report("unknown tool", one, sentence)
+        found = list(_judge_match(one, commands, paths))
+        yield from found
+        if isinstance(one, HookRule) and not found:
+            yield from _judge_effect(one.rule, one)
+
+
+def _judge_match(
+    one: HookRule | AnsweringRule, commands: tuple[str, ...], paths: tuple[str, ...]
+) -> Iterator[Finding]:
+    match, tools = one.rule, as_list(one.rule.tool)
+    for sentence in _explain_events(match, as_list(match.event)):
+        yield _report("never matches", one, sentence)
+    for given, keys, what in ((match.command, commands, "command"), (match.path, paths, "path")):
+        if given is not None and lack_keys(tools, keys):
+            sentence = f"looks for a {what}, and calls of {' and '.join(tools)} have none"
+            yield _report("never matches", one, sentence)
+    yield from _judge_parts(one, list(_explain_paths(as_list(match.path))))
+    yield from _judge_parts(one, list(_explain_patterns(read_command_patterns(match.command))))
+
+
+def _judge_parts(one: HookRule | AnsweringRule, parts: list[str]) -> Iterator[Finding]:
+    """Alternatives, each with what is wrong with it, or nothing."""
+    if parts and all(parts):
+        yield _report("never matches", one, parts[0])
+        return
+    yield from (_report("part never matches", one, sentence) for sentence in parts if sentence)
+
+
+def _judge_effect(rule: Rule, one: HookRule) -> Iterator[Finding]:
+    if rule.unless is not None and _is_excepted(rule, rule.unless):
+        sentence = "its `unless` excepts everything that it matches"
+        if rule.unless.command is None:
+            yield _report("never matches", one, sentence)
+        else:
+            words = [one.arguments for one in read_command_patterns(rule.unless.command)]
+            more = " or have other words in between" if any(words) else ""
+            but = f"{sentence}, except for commands that cannot be read{more}"
+            yield _report("excepts everything", one, but)
+    if rule.action == "continue" and not (rule.user_message or rule.suppress_output):
+        sentence = (
+            "answers `continue` without a message, which changes nothing: other rules still "
+            "apply. For an exception, use `unless` in the rule that stops the call"
+        )
+        yield _report("no effect", one, sentence)
+
+
+def _report(kind: Kind, one: HookRule | AnsweringRule, sentence: str) -> Finding:
+    return Finding(kind, (one.name,), (str(one.place),), sentence)
+
+
+def _explain_events(match: Match, events: list[str]) -> Iterator[str]:
+    fields = _list_fields(events)
+    if fields is None:
+        return
+    told = " and ".join(events)
+    lacking = [
+        (match.tool is not None and not _fits_no_tool(match), {"tool_name"}, "tool"),
+        (match.command is not None, {"tool_input"}, "command"),
+        (match.path is not None, {"tool_input", "path"}, "path"),
+    ]
+    for given, needed, key in lacking:
+        if given and not fields & needed:
+            yield f"has `{key}`, and {told} is not about a tool call"
+    expressions = match.regex if isinstance(match.regex, dict) else {}
+    for field in expressions:
+        first = field.split(".")[0]
+        if first not in fields and first in _list_all_fields():
+            yield f"looks into {field!r}, and {told} has no field {first!r}"
+
+
+@cache
+def _list_all_fields() -> frozenset[str]:
+    """Those of any event: others may come from whoever emits it, and are not judged."""
+    payloads = (payload_type(event) for event in ALL_EVENTS)
+    found = {field for one in payloads if one is not None for field in one.__annotations__}
+    return frozenset(found - _ALWAYS_THERE)
+
+
+def _fits_no_tool(match: Match) -> bool:
+    """Whether `tool` is one that fits where there is none: `*`."""
+    return any(fnmatchcase("", glob) for glob in as_list(match.tool))
+
+
+def _list_fields(events: Iterable[str]) -> set[str] | None:
+    """All fields of these events; None if that cannot be told."""
+    fields: set[str] = set()
+    for event in events:
+        payload = payload_type(canonical(event)) if is_literal(event) else None
+        if payload is None:  # a pattern, or an event of somebody else
+            return None
+        fields |= set(payload.__annotations__)
+    return fields
+
+
+def _explain_paths(globs: list[str]) -> Iterator[str]:
+    for glob in globs:
+        yield (
+            ""
+            if can_match_path(glob)
+            else f"has the path {glob!r}, which fits no file: paths are compared without `..`; "
+            "write it from the root"
+        )
+
+
+def _explain_patterns(patterns: Iterable[CommandPattern]) -> Iterator[str]:
+    for pattern in patterns:
+        options = [one for one in pattern.arguments if all(map(_is_option, one))]
+        words = [one for one in pattern.flags if all(map(_is_plain_word, one))]
+        if options:
+            yield f"has the argument {options[0][0]!r}, which is an option: use `flag` for it"
+        elif words:
+            yield f"has the flag {words[0][0]!r}, and options begin with `-`"
+        else:
+            yield ""
+
+
+def _is_option(glob: str) -> bool:
+    return glob.startswith("-") and len(glob) > 1
+
+
+def _is_plain_word(glob: str) -> bool:
+    return is_literal(glob) and not glob.startswith("-")
+
+
+def _is_excepted(rule: Rule, exception: Match) -> bool:
+    """Whether the exception holds for all that the rule matches."""
+    if exception.tool is not None and "*" not in as_list(exception.tool):
+        return False  # a guard also stops `bash`, and an exception for `Bash` is none for it
+    patterns = read_command_patterns(exception.command)
+    globs = [glob for pattern in patterns for globs in pattern.arguments for glob in globs]
+    return all(map(is_literal, globs)) and covers_conditions(exception, rule)

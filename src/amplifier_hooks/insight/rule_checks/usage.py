@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_core.events import canonical
-from amplifier_hooks.insight.rule_checks.finding import Finding
-from amplifier_hooks.insight.rule_checks.samples import Sample, applies, make_view
-from amplifier_hooks.insight.rule_checks.written_rule import (
+from amplifier_core.events import ALL_EVENTS, canonical
+from amplifier_core.validation.samples import sample_payload
+from amplifier_hooks.guards.bash import CommandPattern
+from amplifier_hooks.guards.rules.matching import EventView
+from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
+from amplifier_hooks.insight.rule_checks.coverage import covers_name
+from amplifier_hooks.insight.rule_checks.rules import (
     AnsweringRule,
+    AnsweringRules,
+    Finding,
     HookRule,
     HookRules,
     Rules,
@@ -23,6 +29,143 @@ from amplifier_hooks.trails import (
     read_header,
     read_history,
 )
+
+_CLASS = re.compile(r"\[(.)[^\]]*\]")
+_BRACES = re.compile(r"\{([^,{}]*),[^{}]*\}")
+_SIMPLER = (
+    (re.compile(r"\(\?[a-z]+\)|\\[bAz]|^\^|\$$"), ""),
+    (re.compile(r"\\s[+*]?"), " "),
+    (re.compile(r"\\d[+*]?"), "1"),
+    (re.compile(r"\.[+*]\??"), "x"),
+    (re.compile(r"\\([^a-zA-Z0-9])"), r"\1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An event, as it could happen."""
+
+    event: str
+    data: dict[str, Any]
+    hook: str = "hook"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What of it the rules are about."""
+        about = ("tool_name", "tool_input")
+        shown = {key: value for key, value in self.data.items() if key in about}
+        return {"event": self.event, **(shown or self.data)}
+
+
+def make_sample(match: Match, event: str | list[str], hook: str = "hook") -> Sample:
+    """An event that may well fit a match."""
+    name = _choose_event(event)
+    tool_input: dict[str, Any] = {}
+    if patterns := read_command_patterns(match.command):
+        tool_input["command"] = _write_command(patterns[0])
+    if match.path is not None:
+        tool_input["file_path"] = _write_path(as_list(match.path)[0])
+    data = sample_payload(name)
+    if "tool_name" in data:
+        data["tool_name"] = _choose_tool(match)
+        data["tool_input"] = tool_input or {"command": "true"}
+    for key, text in _list_expressions(match):
+        _put(data, key, _write_text(text))
+    data.pop("timestamp", None)
+    return Sample(name, data, hook)
+
+
+def matches_hook_rule(rule: HookRule, group: HookRules, sample: Sample) -> bool:
+    """Whether the rule, as the engine has it, applies to an event."""
+    tool = str(sample.data.get("tool_name") or "")
+    listens = rule.loaded.listens_to(canonical(sample.event), tool)
+    return listens and applies(rule, make_view(sample, group))
+
+
+def make_view(sample: Sample, group: HookRules) -> EventView:
+    """The event as the rules of an entry see it."""
+    event = canonical(sample.event)
+    return EventView(event, sample.data, group.base, group.path_keys, group.command_keys)
+
+
+def applies(rule: HookRule, view: EventView) -> bool:
+    """Whether a rule that listens applies; one that has no answer does not."""
+    try:
+        return rule.loaded.applies_to(view)
+    except Exception:  # noqa: BLE001  no answer of the rule itself, whatever the reason
+        return False
+
+
+def matches_answering_rule(rule: AnsweringRule, group: AnsweringRules, sample: Sample) -> bool:
+    """Whether the rule decides a question about an event."""
+    return rule.loaded.applies_to(make_question(sample), group.base)
+
+
+def make_question(sample: Sample) -> ApprovalQuestion:
+    """The question that a hook would ask about an event."""
+    given = sample.data.get("tool_input")
+    return ApprovalQuestion(
+        prompt="Allow it?",
+        options=("Allow once", "Deny"),
+        timeout=60.0,
+        default="deny",
+        hook=sample.hook,
+        event=sample.event,
+        tool_name=sample.data.get("tool_name"),
+        tool_input=given if isinstance(given, dict) else {},
+    )
+
+
+def fill_glob(glob: str) -> str:
+    """A name that a glob fits."""
+    filled = _CLASS.sub(lambda found: "x" if found[1] in "!^" else found[1], glob)
+    return filled.replace("*", "x").replace("?", "x")
+
+
+def _choose_event(event: str | list[str]) -> str:
+    first = as_list(event)[0]
+    fitting = [str(name) for name in ALL_EVENTS if covers_name(first, str(name))]
+    preferred = [name for name in fitting if name in ("tool:pre", "tool:post")]
+    return (preferred or fitting or [fill_glob(first)])[0]
+
+
+def _choose_tool(match: Match) -> str:
+    if match.tool is not None:
+        return fill_glob(as_list(match.tool)[0])
+    return "Write" if match.path is not None and match.command is None else "Bash"
+
+
+def _write_command(pattern: CommandPattern) -> str:
+    words = [pattern.program, *pattern.arguments, *pattern.flags]
+    return " ".join(fill_glob(word[0]) for word in words)
+
+
+def _write_path(glob: str) -> str:
+    plain = _BRACES.sub(r"\1", glob)
+    return fill_glob(plain.replace("**", "x")) + ("x" if plain.endswith("/") else "")
+
+
+def _write_text(expression: str) -> str:
+    text = expression.split("|")[0]
+    for pattern, simple in _SIMPLER:
+        text = pattern.sub(simple, text)
+    return text
+
+
+def _list_expressions(match: Match) -> Iterator[tuple[str, str]]:
+    if isinstance(match.regex, str):
+        yield "tool_input.description", match.regex
+    elif match.regex is not None:
+        yield from match.regex.items()
+
+
+def _put(data: dict[str, Any], field: str, text: str) -> None:
+    *steps, last = field.split(".")
+    for step in steps:
+        below = data.get(step)
+        if not isinstance(below, dict):
+            return
+        data = below
+    data[last] = text
 
 
 @dataclass(slots=True)

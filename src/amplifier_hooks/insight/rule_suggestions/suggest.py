@@ -2,23 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from amplifier_core.events import TOOL_PRE, canonical
+from amplifier_hooks.approvals.rules import ApprovalRule, load_rule
+from amplifier_hooks.guards.rules.matching import Condition, ConditionError
 from amplifier_hooks.insight.rule_checks import StandingGrant
-from amplifier_hooks.insight.rule_suggestions.backtest import backtest_proposals
 from amplifier_hooks.insight.rule_suggestions.drafts import (
+    OWNER,
     Draft,
     Key,
     draft_exact,
     draft_family,
+    find_obstacle,
+    list_warnings,
     name_rule,
 )
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, read_evidence
-from amplifier_hooks.insight.rule_suggestions.proposal import Proposal, Withheld, show_call, sum_up
-from amplifier_hooks.insight.rule_suggestions.risks import find_obstacle, list_warnings
-from amplifier_hooks.insight.rule_suggestions.trial import Trial
+from amplifier_hooks.insight.rule_suggestions.evidence import Question, ask, read_evidence
+from amplifier_hooks.modules.options import parse_config
+from amplifier_hooks.trails import RecordedEvent, read_history
+
+
+class Trial:
+    """Tells which calls a rule would allow."""
+
+    def __init__(self, written: Mapping[str, Any], base: Path) -> None:
+        self._rule = parse_config(ApprovalRule, dict(written), OWNER)
+        self._base = base
+        self._loaded = load_rule(self._rule, base, OWNER)
+        when = self._rule.when
+        self._condition = None if when is None else Condition(when, OWNER)
+
+    @property
+    def hook(self) -> str:
+        """Whose questions it answers."""
+        return str(self._rule.hook)
+
+    def allows(self, tool: str, given: dict[str, Any]) -> bool:
+        """Whether the rule would allow a call, if its hook were to ask."""
+        if tool != self._rule.tool or not self._may_hold(tool, given):
+            return False
+        return self._loaded.applies_to(ask(tool, given, self.hook, TOOL_PRE), self._base)
+
+    def allows_question(self, question: Question) -> bool:
+        """Whether it would allow what somebody was asked about, whoever asked."""
+        return question.event == TOOL_PRE and self.allows(question.tool, question.input)
+
+    def _may_hold(self, tool: str, given: dict[str, Any]) -> bool:
+        """The cheapest of its conditions first: there may be many calls to try it on."""
+        if self._condition is None:
+            return True
+        try:
+            return self._condition.holds(TOOL_PRE, {"tool_name": tool, "tool_input": given})
+        except ConditionError:
+            return False
+
+
+@dataclass(slots=True)
+class Also:
+    """Calls of one kind that a rule would have let through besides, with some of them."""
+
+    what: str
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Backtest:
+    """What a rule would have done in the recorded sessions."""
+
+    questions: int = 0
+    """How many questions the hook asked in all."""
+    saved: int = 0
+    """How many of those the rule would have answered."""
+    calls: int = 0
+    """How many calls were looked at."""
+    also: dict[str, Also] = field(default_factory=dict)
+    """What people were not asked about, or did not answer, and the rule would have allowed."""
+
+    def note(self, what: str, example: str) -> None:
+        """Keep a call that the rule would have let through without anybody's word."""
+        found = self.also.setdefault(what, Also(what))
+        found.count += 1
+        if example not in found.examples and len(found.examples) < 3:
+            found.examples.append(example)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How often people said yes, who, and when."""
+
+    approvals: int
+    remembered: int
+    sessions: int
+    days: int
+    people: dict[str, int]
+    first: str
+    last: str
+    examples: tuple[str, ...]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A rule that nobody has to take."""
+
+    rule: dict[str, Any]
+    """As it stands in an approval file."""
+    support: Support
+    warnings: tuple[str, ...]
+    backtest: Backtest = field(default_factory=Backtest)
+
+    @property
+    def name(self) -> str:
+        return str(self.rule["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What people allowed often enough, and no rule is proposed for."""
+
+    example: str
+    approvals: int
+    reason: str
+
+
+def sum_up(questions: Sequence[Question]) -> Support:
+    """The evidence of questions that people answered with yes."""
+    times = sorted(one.time for one in questions)
+    people = Counter(one.by or "(unknown)" for one in questions)
+    examples = dict.fromkeys(show_call(one.tool, one.input) for one in questions)
+    return Support(
+        approvals=len(questions),
+        remembered=sum(one.remembered for one in questions),
+        sessions=len({one.session for one in questions}),
+        days=len({one.day for one in questions}),
+        people=dict(people.most_common()),
+        first=times[0],
+        last=times[-1],
+        examples=tuple(examples)[:3],
+        folder=questions[0].folder,
+    )
+
+
+def show_call(tool: str, given: dict[str, Any]) -> str:
+    """A call in one line, for people."""
+    for key in ("command", "file_path", "path", "notebook_path", "url"):
+        if isinstance(given.get(key), str):
+            return f"{tool} {given[key]}"
+    return f"{tool} {json.dumps(given, ensure_ascii=False, default=str)}"
+
+
+NOT_ASKED = "that ran without a question of this hook"
+DENIED = "that a hook denied, and would again"
+UNANSWERED = "that no person answered"
+
+
+def backtest_proposals(
+    proposals: Sequence[Proposal], questions: Iterable[Question], trails: Iterable[Path]
+) -> None:
+    """Run every rule on every question and every call, and note what it would have allowed."""
+    if not proposals:
+        return
+    tried = [(one, Trial(one.rule, Path(one.support.folder or "/"))) for one in proposals]
+    for question in questions:
+        for proposal, trial in tried:
+            _try_question(proposal, trial, question)
+    for trail in trails:
+        for item in read_history(trail):
+            if isinstance(item, RecordedEvent) and canonical(item.event) == TOOL_PRE:
+                _try_call(tried, item)
+
+
+def _try_question(proposal: Proposal, trial: Trial, question: Question) -> None:
+    if question.hook != trial.hook:
+        return
+    proposal.backtest.questions += 1
+    if trial.allows_question(question):
+        proposal.backtest.saved += 1
+        if question.said == "nothing":
+            proposal.backtest.note(UNANSWERED, show_call(question.tool, question.input))
+
+
+def _try_call(tried: Sequence[tuple[Proposal, Trial]], item: RecordedEvent) -> None:
+    tool, given = item.left.get("tool_name"), item.left.get("tool_input")
+    if item.again or not isinstance(tool, str) or not isinstance(given, dict):
+        return
+    asking = {one.hook for one in item.answers if one.action == "ask_user"}
+    for proposal, trial in tried:
+        proposal.backtest.calls += 1
+        if trial.hook not in asking and trial.allows(tool, given):
+            what = DENIED if item.action == "deny" else NOT_ASKED
+            proposal.backtest.note(what, show_call(tool, given))
+
 
 _FEWEST_FILES = 3
 """How many different files people must have allowed before a rule is about more than those."""

@@ -21,7 +21,7 @@ from amplifier_hooks.approvals.models import (
     TrailHead,
 )
 from amplifier_hooks.insight.reports import Format, report_session
-from amplifier_hooks.insight.reports.gathering.reading import measure_trail
+from amplifier_hooks.insight.reports.collect import measure_trail
 from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.server.answers import (
     DescribedSession,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import tracemalloc
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +16,202 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mounting import Mounting
 from amplifier_core.records import SessionStarted
-from amplifier_hooks.insight.backtest import Window
+from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.insight.backtest import Tally
+from amplifier_hooks.insight.backtest.trail_run import MOST_OPEN, Questions, TrailReader, Window
+from amplifier_hooks.insight.backtest.verdicts import Asking, Verdict
+from amplifier_hooks.trails import RecordedApproval, RecordedEvent, read_history
 from tests.hooks.insight.backtest.recorder import Recorder, Row, make_call, row
+
+NUMBERS = 8
+ANSWERS = ["continue"] * 6 + ["deny", "ask_user", "inject_context", "modify", "fail"]
+SEEDED = {"deny": "newly_denied", "ask_user": "newly_asked"} | {
+    "inject_context": "newly_injected",
+    "modify": "changed_input",
+}
+
+
+def _make_rows(rng: random.Random, start: str, most: int, answers: list[str]) -> list[Row]:
+    return [
+        {
+            "name": f"{start}{number}",
+            "event": rng.choice(["tool:pre", "tool:pre", "prompt:submit", "tool:*"]),
+            "priority": rng.randint(-3, 3),
+            "on_error": rng.choice(["continue", "deny"]),
+            "answers": {str(n): rng.choice(answers) for n in range(NUMBERS)},
+        }
+        for number in range(rng.randint(0, most))
+    ]
+
+
+async def _record(rng: random.Random, recorder: Recorder, sessions: int) -> list[Row]:
+    """Record sessions of a policy of random hooks; some of each have hooks of their own."""
+    rows = _make_rows(rng, "hook", 5, ANSWERS)
+    recorder.save(*rows)
+    plain = [one for one in ANSWERS if one != "modify"]
+    for _ in range(sessions):
+        own = _make_rows(rng, "own", 2, plain)
+        said = rng.choices(["Allow once", "Allow always", "Deny"], k=NUMBERS)
+        prompts: Any = [("prompt:submit", {"prompt": str(rng.randrange(NUMBERS))})]
+        numbers = rng.choices(range(NUMBERS), k=rng.randint(1, 10))
+        await recorder.record(numbers, *said, own=own, events=prompts)
+    return rows
+
+
+def _count_expected(recorder: Recorder, action: str, number: int) -> int:
+    """The calls of a number for which one more answer of this action makes a difference."""
+    found = 0
+    for trail in select_trails([str(recorder.trails)]):
+        for item in read_history(trail):
+            if not isinstance(item, RecordedEvent) or item.again or item.event != "tool:pre":
+                continue
+            injects = any(one.action == "inject_context" for one in item.answers)
+            stands = item.action == "deny" or (action == "ask_user" and item.action == "ask_user")
+            stands = stands or (action == "inject_context" and injects)
+            found += item.data["tool_input"]["n"] == number and not stands
+    return found
+
+
+async def _check_batch(folder: Path, seed: int, sessions: int) -> Tally:
+    rng = random.Random(seed)
+    folder.mkdir()
+    recorder = Recorder(folder)
+    rows = await _record(rng, recorder, sessions)
+    same = await recorder.backtest()
+    assert same.counts == {}, f"seed {seed}"
+    assert same.sessions == sessions
+    questions = same.questions.values()
+    assert [then for then, _ in questions] == [would for _, would in questions], f"seed {seed}"
+    action, number = rng.choice(sorted(SEEDED)), rng.randrange(NUMBERS)
+    recorder.save(*rows, row("seeded", 100, **{f"n{number}": action}))  # type: ignore[arg-type]
+    changed = await recorder.backtest()
+    expected = Counter({SEEDED[action]: _count_expected(recorder, action, number)})
+    assert changed.counts == dict(+expected), f"seed {seed}: {action} for {number}"
+    return changed
+
+
+async def test_an_unchanged_policy_differs_nowhere_and_a_changed_one_where_it_was_changed(
+    tmp_path: Path,
+) -> None:
+    """Generated sessions: all actions, failures, guards, priorities, hooks of programs."""
+    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in (3, 7)]
+    assert all(one.counts for one in found)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_a_thousand_generated_sessions_differ_only_where_the_policy_was_changed(
+    tmp_path: Path,
+) -> None:
+    """The same for a thousand."""
+    for seed in range(100, 150):
+        await _check_batch(tmp_path / str(seed), seed, 20)
+
+
+async def test_unheard_events_are_counted_and_skipped(tmp_path: Path) -> None:
+    """A text that looks like a member of a record changes nothing."""
+    recorder = Recorder(tmp_path)
+    recorder.save(row("judge"))
+    tricky = {"delta": '"event":"tool:pre","hook":null,"registration":null,"type":"dispatch"'}
+    deltas = [("content_block:delta", tricky)] * 3
+    await recorder.record([1, 2], events=deltas)
+    (trail,) = select_trails([str(recorder.trails)])
+    reader = TrailReader(trail, lambda name: name.startswith("tool:"), Window())
+    events = [item.event for item in reader.read_items() if isinstance(item, RecordedEvent)]
+    assert events == ["tool:pre", "tool:pre"]
+    assert reader.skipped == 3
+    assert reader.read == sum(path.stat().st_size for path in trail.glob("*.jsonl"))
+    everything = TrailReader(trail, lambda name: True, Window())
+    told = [item for item in everything.read_items() if isinstance(item, RecordedEvent)]
+    assert told == [item for item in read_history(trail) if isinstance(item, RecordedEvent)]
+    later = TrailReader(trail, lambda name: False, Window(since="2100"))
+    assert list(later.read_items())
+    assert later.skipped == 0
+
+
+def test_a_window_holds_its_beginning_and_not_its_end() -> None:
+    """As ranges usually do."""
+    window = Window("2026-11-01", "2026-11-02")
+    times = ("2026-10-31T23:59:59Z", "2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z")
+    assert [window.holds(time) for time in times] == [False, True, False]
+    assert Window().holds("")
+
+
+ASKS = Verdict("ask_user", {}, asking=(Asking("guard", "really?"),))
+GOES_ON = Verdict("continue", {})
+
+
+def _make_event(call: str = "1") -> RecordedEvent:
+    data = {"tool_name": "Bash", "tool_call_id": call}
+    return RecordedEvent(
+        sequence=1, time="2026-11-02T10:00:00Z", session="s", turn=1, event="tool:pre",
+        data=data, left=data,
+    )  # fmt: skip
+
+
+def _make_step(stage: Any, call: str = "1", **more: Any) -> RecordedApproval:
+    return RecordedApproval(
+        sequence=2, time="2026-11-02T10:00:01Z", session="s", turn=1, event="tool:pre",
+        stage=stage, hook="guard", id=1, digest=f"d{call}", tool="Bash", call_id=call,
+        prompt="really?", **more,
+    )  # fmt: skip
+
+
+def test_a_question_of_then_that_is_asked_now_counts_once_on_both_sides() -> None:
+    """Whether it was put at all, the trail says."""
+    questions = Questions()
+    questions.take_verdicts(_make_event(), ASKS, ASKS)
+    questions.take_approval(_make_step("requested"))
+    questions.take_approval(_make_step("decided", decision="Allow once", allowed=True))
+    assert questions.days == {"2026-11-02": [1, 1]}
+
+
+def test_a_question_that_is_not_asked_any_more_counts_for_then() -> None:
+    """Somebody was disturbed."""
+    questions = Questions()
+    questions.take_verdicts(_make_event(), ASKS, GOES_ON)
+    questions.take_approval(_make_step("requested"))
+    assert questions.days == {"2026-11-02": [1, 0]}
+
+
+def test_what_a_rule_answered_disturbed_nobody() -> None:
+    """It is taken back on both sides."""
+    questions = Questions()
+    questions.take_verdicts(_make_event(), ASKS, ASKS)
+    questions.take_approval(_make_step("requested"))
+    questions.take_approval(_make_step("decided", how="rule", decision="Allow once"))
+    assert questions.days == {"2026-11-02": [0, 0]}
+
+
+def test_an_answer_for_always_answers_new_questions_like_it() -> None:
+    """Of the same hook, about the same tool, in the same words."""
+    questions = Questions()
+    questions.take_approval(_make_step("requested"))
+    questions.take_approval(_make_step("decided", decision="Allow always", allowed=True))
+    questions.take_verdicts(_make_event("2"), GOES_ON, ASKS)
+    other = Verdict("ask_user", {}, asking=(Asking("guard", "and this?"),))
+    questions.take_verdicts(_make_event("3"), GOES_ON, other)
+    assert questions.days == {"2026-11-02": [1, 1]}
+
+
+def test_another_policy_is_counted_as_it_would_ask() -> None:
+    """What was really asked is not the point then."""
+    questions = Questions(recorded=False)
+    questions.take_verdicts(_make_event(), ASKS, GOES_ON)
+    questions.take_approval(_make_step("requested"))
+    questions.take_approval(_make_step("decided", how="rule", decision="Allow once"))
+    questions.take_verdicts(_make_event("2"), ASKS, ASKS)
+    assert questions.days == {"2026-11-02": [2, 1]}
+
+
+def test_open_questions_are_bounded() -> None:
+    """A session that never ends does not fill the memory."""
+    questions = Questions()
+    for number in range(MOST_OPEN + 5):
+        questions.take_verdicts(_make_event(str(number)), ASKS, ASKS)
+    questions.take_approval(_make_step("requested", "0"))
+    questions.take_approval(_make_step("requested", str(MOST_OPEN)))
+    assert questions.days == {"2026-11-02": [2, 1]}
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.insight.cases.case import Case, Expectation, Step
-from amplifier_hooks.insight.cases.case_run import CaseRun, run_case
-from amplifier_hooks.insight.cases.subject import find_subject
+from amplifier_hooks.insight.cases.running import CaseRun, find_subject, run_case
 
 GUARD = """
 from amplifier_core import HookResult

@@ -12,11 +12,35 @@ from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import MockTool, ScriptedApproval
 from amplifier_hooks.agent.trust.material import collect_material
-from amplifier_hooks.insight.replay.recording import read_recording
-from amplifier_hooks.insight.replay.replay import Replay, replay_session
+from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.insight.replay.recording import Run, read_recording
+from amplifier_hooks.insight.replay.replay import Replay, ReplaySink, replay_session
+from tests.hooks.insight.replay.items import event
+from tests.hooks.insight.replay.test_recording import make
 from tests.support.project import Project
 from tests.support.replays import describe, record_session, replay_harness
 from tests.support.sessions import SessionHarness, calls
+
+
+async def test_each_record_is_compared_as_it_is_written() -> None:
+    """The first one that differs stops the replay; what comes after is not looked at."""
+    stopped: list[bool] = []
+    playback = Playback(make(event("session:start", 1), event("prompt:submit", 2, prompt="x")))
+    playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
+    playback.on_stop = lambda: stopped.append(True)
+    sink = ReplaySink(playback)
+    body = {"action": "continue", "hooks": [], "data": {}}
+    first = sink.append("dispatch", body, session="s", event="session:start")
+    assert not playback.differences
+    other = {**body, "data": {"prompt": object()}}
+    assert sink.append("dispatch", other, session="s", event="prompt:submit") == first + 1
+    sink.append("dispatch", body, session="s", event="session:end")
+    await sink.commit()
+    await sink.close()
+    (difference,) = playback.differences
+    assert [one.field for one in difference.changes] == ["given prompt"]
+    assert stopped == [True]
+
 
 SEVERAL: list[dict[str, Any]] = [
     {

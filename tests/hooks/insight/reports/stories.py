@@ -7,11 +7,8 @@ from typing import Any
 
 from amplifier_audit import AuditLog
 from amplifier_core.records import HookAnswer
-from amplifier_hooks.insight.reports.figures.period import Period
-from amplifier_hooks.insight.reports.figures.proof import Proof
-from amplifier_hooks.insight.reports.figures.report import ReportFigures
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
-from amplifier_hooks.insight.reports.gathering.trail import gather_items
+from amplifier_hooks.insight.reports.collect import gather_items
+from amplifier_hooks.insight.reports.model import Period, Proof, ReportFigures, SessionFigures
 from amplifier_hooks.trails import (
     Header,
     Item,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.insight.rule_checks import Finding, check_rules, read_rules_file
-from amplifier_hooks.insight.rule_checks.written_rule import AnsweringRules, HookRules
+from amplifier_hooks.insight.rule_checks.rules import AnsweringRules, HookRules
 
 DENY = {"action": "deny", "reason": "not here"}
 ASK = {"action": "ask_user", "approval_prompt": "Really?"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from amplifier_hooks.guards.policy.paths import match_glob
 from amplifier_hooks.insight.rule_checks import Finding, check_rules
-from amplifier_hooks.insight.rule_checks.coverage import covers_events
-from amplifier_hooks.insight.rule_checks.samples import (
+from amplifier_hooks.insight.rule_checks.coverage import (
+    can_match_path,
+    covers_events,
+    covers_name,
+    covers_path,
+    explain_unknown,
+    lack_keys,
+    list_tool_inputs,
+)
+from amplifier_hooks.insight.rule_checks.usage import (
     Sample,
     matches_answering_rule,
     matches_hook_rule,
@@ -19,10 +29,215 @@ from amplifier_hooks.insight.rule_checks.samples import (
 from tests.hooks.insight.rule_checks.rule_files import (
     ASK,
     DENY,
+    find,
     read_answering_rules,
     read_hook_rules,
+    summarize,
 )
 from tests.support.harness import Harness
+
+NAME_GLOBS = st.text("ab*?[]!", min_size=1, max_size=5)
+PARTS = st.sampled_from(["a", "b", "A", "*", "**", "a*", "*.x", "a.x", "?", ".", "[ab]", "{a,b}"])
+PATH_GLOBS = st.builds(
+    lambda start, parts, end: start + "/".join(parts) + end,
+    st.sampled_from(["", "", "/", "~/"]),
+    st.lists(PARTS, min_size=1, max_size=4),
+    st.sampled_from(["", "/"]),
+)
+
+
+@settings(max_examples=50)
+@given(NAME_GLOBS, NAME_GLOBS, st.text("ab[]*?", max_size=5))
+@example("?", "*", "ab")
+def test_what_fits_the_narrow_name_fits_the_wide_one(wide: str, narrow: str, name: str) -> None:
+    """A yes is certain."""
+    if covers_name(wide, narrow) and fnmatchcase(name, narrow):
+        assert fnmatchcase(name, wide)
+
+
+@settings(max_examples=50)
+@given(
+    PATH_GLOBS,
+    PATH_GLOBS,
+    st.lists(st.sampled_from(["a", "b", "a.x", "ab", "c"]), min_size=1, max_size=5),
+)
+@example("**/*", "**", ["a"])
+def test_what_fits_the_narrow_path_fits_the_wide_one(
+    wide: str, narrow: str, parts: list[str]
+) -> None:
+    """A yes is certain for paths, too."""
+    path = Path("/", *parts)
+    if covers_path(wide, narrow) and match_glob(path, [narrow]):
+        assert match_glob(path, [wide])
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [("*", "Bash"), ("mcp__*", "mcp__git__*"), ("tool:*", "tool:p*"), ("W??te", "Write")],
+)
+def test_ordinary_names_are_told(wide: str, narrow: str) -> None:
+    """What people write is decided."""
+    assert covers_name(wide, narrow)
+    assert not covers_name(narrow, wide)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [("src/**", "src/*.py"), ("*.env", "deploy/*.env"), ("**", "/etc/passwd"), ("src/", "src/a/b")],
+)
+def test_ordinary_paths_are_told(wide: str, narrow: str) -> None:
+    """What people write is decided."""
+    assert covers_path(wide, narrow)
+    assert not covers_path(narrow, wide)
+
+
+def test_many_stars_take_no_time() -> None:
+    """A pattern cannot stall the check."""
+    assert not covers_path("/".join(["**", "a"] * 20), "/".join(["**", "b"] * 20))
+
+
+@pytest.mark.parametrize("glob", ["../x", "a/../b", "/srv/*/../x"])
+def test_paths_with_two_dots_fit_nothing(glob: str) -> None:
+    """Real paths have no `..` in them, so that such a glob fits none."""
+    assert not can_match_path(glob)
+
+
+@pytest.mark.parametrize("glob", ["a/b", "/srv/../etc/*", "{..,a}/b", "a..b"])
+def test_other_paths_may_fit(glob: str) -> None:
+    """The beginning of an absolute glob is looked up, braces are not judged."""
+    assert can_match_path(glob)
+
+
+NEVER = [
+    ({"tool": "Write", "command": "git push"}, "looks for a command"),
+    ({"tool": ["Bash", "todo"], "path": "src/**"}, "looks for a path"),
+    ({"path": ["../x/**", "a/../b"]}, "without `..`"),
+    ({"event": "prompt:submit", "tool": "Bash"}, "not about a tool call"),
+    ({"event": ["prompt:submit", "session:end"], "command": "ls"}, "not about a tool call"),
+    ({"event": "session:start", "path": "*.env"}, "not about a tool call"),
+    ({"event": "tool:pre", "regex": {"prompt": "x"}}, "has no field 'prompt'"),
+    ({"event": "tool:pre", "regex": {"tool_result.output": "x"}}, "has no field 'tool_result'"),
+    ({"path": "src/**", "unless": {"path": ["docs/**", "**"]}}, "excepts everything"),
+    ({"regex": "rm -rf", "unless": {"regex": "rm"}}, "excepts everything"),
+    ({"when": "tool_name == 'X'", "unless": {"when": "tool_name == 'X'"}}, "excepts everything"),
+    ({"tool": "Bash", "unless": {}}, "excepts everything"),
+    ({"command": {"program": "git", "argument": "--force"}}, "use `flag`"),
+    ({"command": {"program": "git", "flag": "force"}}, "begin with `-`"),
+]
+
+
+@pytest.mark.parametrize(("rule", "words"), NEVER)
+def test_a_rule_that_can_never_match_is_found(
+    tmp_path: Path, rule: dict[str, Any], words: str
+) -> None:
+    """With its name, its line and the reason."""
+    (found,) = find(tmp_path, {**rule, **DENY})
+    assert found.kind == "never matches"
+    assert words in found.sentence
+    assert found.places == (f"{tmp_path / 'rules.yaml'}:2",)
+    assert not found.is_note
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"tool": "mcp__shell__run", "command": "git push"},
+        {"tool": ["Write", "Bash"], "command": "git push"},
+        {"path": "/srv/../etc/**"},
+        {"event": "prompt:*", "tool": "Bash"},
+        {"event": "prompt:submit", "tool": "*"},
+        {"event": "deploy:begin", "tool": "Bash"},
+        {"event": "tool:post", "regex": {"tool_result.output": "x"}},
+        {"event": "tool:pre", "regex": {"own_field": "x"}},
+        {"path": "src/**", "unless": {"path": "src/generated/**"}},
+        {"tool": "Bash", "unless": {"tool": "Bash"}},
+        {"tool": "Write", "unless": {"path": "**"}},
+        {"command": "git push -f|--force"},
+        {"regex": "rm", "unless": {"regex": "rm -rf"}},
+        {"command": "rm out/*", "unless": {"command": "rm out/*"}},
+    ],
+)
+def test_a_rule_that_may_match_is_let_alone(tmp_path: Path, rule: dict[str, Any]) -> None:
+    """Where it cannot be told, nothing is said."""
+    assert find(tmp_path, {**rule, **DENY}) == []
+
+
+def test_one_alternative_that_never_matches_is_named(tmp_path: Path) -> None:
+    """The others may, so the finding is about that part."""
+    (found,) = find(tmp_path, {"path": ["src/**", "../other/**"], **DENY})
+    assert found.kind == "part never matches"
+    assert "'../other/**'" in found.sentence
+
+
+def test_an_exception_for_all_commands_leaves_those_that_cannot_be_read(tmp_path: Path) -> None:
+    """Such a rule still matches `git push $(x)`, and the finding says so."""
+    (found,) = find(tmp_path, {"command": "git push", "unless": {"command": "git"}, **DENY})
+    assert found.kind == "excepts everything"
+    assert found.sentence.endswith("except for commands that cannot be read")
+    (same,) = find(tmp_path, {"command": "git push", "unless": {"command": "git push"}, **DENY})
+    assert same.sentence.endswith("or have other words in between")
+
+
+def test_continue_without_a_message_has_no_effect(tmp_path: Path) -> None:
+    """It does not let through what another rule stops."""
+    silent = {"command": "ls", "action": "continue"}
+    assert summarize(find(tmp_path, silent)) == [("no effect", "r0")]
+    assert find(tmp_path, {**silent, "user_message": "looking"}) == []
+
+
+def test_a_rule_that_is_switched_off_is_a_note(tmp_path: Path) -> None:
+    """It is not judged any further."""
+    (found,) = find(tmp_path, {"path": "../x", "enabled": False, **DENY})
+    assert found.kind == "disabled"
+    assert found.is_note
+
+
+def test_approval_rules_are_judged_as_well(tmp_path: Path) -> None:
+    """A rule that allows commands of Write allows nothing."""
+    file = read_answering_rules(
+        tmp_path, {"tool": "Write", "command": "make test", "decision": "allow"}
+    )
+    assert summarize(check_rules([file]).findings) == [("never matches", "r0")]
+
+
+def test_the_keys_of_the_options_count(tmp_path: Path) -> None:
+    """Whoever looks for commands in `content` may look for them in calls of Write."""
+    bundle = tmp_path / "amplifier.yaml"
+    bundle.write_text(
+        "hooks:\n  - module: hooks-rules\n    config:\n      command_keys: [content]\n"
+        "      rules:\n        - {name: a, tool: Write, command: curl, action: deny, reason: x}\n"
+    )
+    from amplifier_hooks.agent.bundles import load_bundle
+    from amplifier_hooks.insight.rule_checks import read_bundle_rules
+
+    assert check_rules(read_bundle_rules(load_bundle(bundle), tmp_path)).findings == ()
+
+
+def test_our_tools_are_known_by_the_models_of_their_inputs() -> None:
+    """The table is read from the tools themselves, so that it cannot go stale."""
+    inputs = list_tool_inputs()
+    assert "command" in inputs["bash"]
+    assert {"file_path", "old_string"} <= inputs["multiedit"]
+
+
+def test_a_tool_of_others_may_have_anything() -> None:
+    """Only tools of ours lack something; letter case makes no difference."""
+    assert lack_keys(["write", "Read"], ["command"])
+    assert lack_keys(["Bash"], ["file_path", "path"])
+    assert not lack_keys(["Bash"], ["command"])
+    assert not lack_keys(["mcp__git__push"], ["command"])
+    assert not lack_keys(["W*"], ["command"])
+    assert not lack_keys([], ["command"])
+
+
+def test_a_tool_that_no_agent_has_is_said() -> None:
+    """With the one that was probably meant; patterns and tools of MCP servers may be anything."""
+    assert "'Bsh'" in explain_unknown(["Bash", "Bsh"])
+    assert explain_unknown(["Bsh"]).endswith("did you mean 'Bash'?")
+    assert explain_unknown(["deploy_to_mars"]).endswith("only if you have such a tool")
+    assert not explain_unknown(["bash", "run_shell_command", "WebFetch", "NotebookEdit"])
+    assert not explain_unknown(["mcp__git__push", "B*", "*"])
+
 
 COMMANDS = st.sampled_from(
     ["git", "git push", "git push --force|-f", "git push origin", "g*", "rm -rf", "make", "ls"]

@@ -9,13 +9,120 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.insight.rule_checks import StandingGrant
 from amplifier_hooks.insight.rule_suggestions import Suggestions, Thresholds, suggest_rules
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, Said
-from amplifier_hooks.insight.rule_suggestions.suggest import propose_rules
-from amplifier_hooks.insight.rule_suggestions.trial import Trial
-from tests.hooks.insight.rule_suggestions.asked import FOLDER, make_question
+from amplifier_hooks.insight.rule_suggestions.evidence import Question, Said, read_evidence
+from amplifier_hooks.insight.rule_suggestions.suggest import (
+    DENIED,
+    NOT_ASKED,
+    UNANSWERED,
+    Backtest,
+    Proposal,
+    Trial,
+    backtest_proposals,
+    propose_rules,
+    show_call,
+    sum_up,
+)
+from tests.hooks.insight.rule_suggestions.asked import FOLDER, GUARD, make_question, make_several
 from tests.support.written_trails import WrittenTrail
+
+RULE = {
+    "name": "x",
+    "hook": GUARD,
+    "tool": "Bash",
+    "command": "make test",
+    "when": 'tool_input.command == "make test"',
+    "decision": "allow",
+}
+
+
+def test_it_allows_what_the_rule_allows_whoever_asked() -> None:
+    """A no that another hook got for the same call counts as well."""
+    trial = Trial(RULE, Path("/home/ann/project"))
+    assert trial.hook == GUARD
+    assert trial.allows_question(make_question("Bash", {"command": "make test"}, hook="other"))
+    assert not trial.allows_question(make_question("Bash", {"command": "make"}))
+    assert not trial.allows_question(
+        make_question("Bash", {"command": "make test"}, event="tool:post")
+    )
+    assert not trial.allows("Bash", {})
+
+
+def test_a_rule_that_is_no_rule_is_an_error() -> None:
+    """Nothing is proposed that could not be loaded."""
+    with pytest.raises(ModuleLoadError):
+        Trial({**RULE, "when": "no expression ("}, Path("/"))
+
+
+def write(name: str) -> dict[str, str]:
+    """The input of a call of Write."""
+    return {"file_path": f"conf/{name}", "content": "x"}
+
+
+def test_saved_questions_and_everything_that_would_get_in_are_counted(tmp_path: Path) -> None:
+    """Also calls that nobody was asked about, that hooks denied, that nobody answered."""
+    with WrittenTrail(tmp_path / "audit", "s1", tmp_path) as trail:
+        trail.ask("Write", write("a.yaml"))
+        trail.ask("Write", write("b.yaml"), "")
+        trail.ask("Write", write("c.txt"))
+        trail.ask("Write", write("d.yaml"), hook="hooks-other")
+        trail.call("Write", write("e.yaml"))
+        trail.call("Write", write("f.yaml"), action="deny")
+        trail.call("Write", write("g.txt"))
+        trail.dispatch("tool:pre", {"tool_name": "Write", "tool_input": "broken"})
+        trail.dispatch("tool:post", {"tool_name": "Write", "tool_input": write("h.yaml")})
+    rule = {
+        "name": "x",
+        "hook": GUARD,
+        "tool": "Write",
+        "path": f"{tmp_path}/conf/*.yaml",
+        "decision": "allow",
+    }
+    questions = read_evidence([trail.path]).questions
+    proposal = Proposal(rule, sum_up(questions[:1]), ())
+    backtest_proposals([proposal], questions, [trail.path])
+    test = proposal.backtest
+    assert (test.questions, test.saved, test.calls) == (3, 2, 7)
+    assert {what: (one.count, one.examples) for what, one in test.also.items()} == {
+        UNANSWERED: (1, ["Write conf/b.yaml"]),
+        NOT_ASKED: (2, ["Write conf/d.yaml", "Write conf/e.yaml"]),
+        DENIED: (1, ["Write conf/f.yaml"]),
+    }
+
+
+def test_without_proposals_no_trail_is_read() -> None:
+    """There would be nothing to say."""
+    backtest_proposals([], [], [Path("/nowhere")])
+
+
+def test_evidence_counts_people_sessions_and_days() -> None:
+    """With some of the calls, each once."""
+    calls = [("Bash", {"command": f"make {at % 4}"}) for at in range(6)]
+    support = sum_up(make_several(calls, Path("/p"), remembered=2))
+    assert (support.approvals, support.sessions, support.days) == (6, 6, 6)
+    assert (support.remembered, support.people) == (12, {"ann": 6})
+    assert (support.first[:10], support.last[:10]) == ("2026-11-01", "2026-11-06")
+    assert support.examples == ("Bash make 0", "Bash make 1", "Bash make 2")
+    assert Proposal({"name": "x"}, support, ()).name == "x"
+
+
+def test_a_backtest_keeps_a_few_examples() -> None:
+    """And the number of all."""
+    test = Backtest()
+    for at in range(9):
+        test.note("ran", f"call {at % 5}")
+    assert test.also["ran"].count == 9
+    assert test.also["ran"].examples == ["call 0", "call 1", "call 2"]
+
+
+def test_a_call_is_shown_by_what_it_is_about() -> None:
+    """Its command or its file, else all of its input."""
+    assert show_call("Bash", {"command": "ls", "timeout": 3}) == "Bash ls"
+    assert show_call("Write", {"file_path": "a"}) == "Write a"
+    assert show_call("mcp__x", {"n": 1}) == 'mcp__x {"n": 1}'
+
 
 ONE_DAY = Thresholds(approvals=5, sessions=2, days=1)
 Call = tuple[str, dict[str, Any], str]

@@ -15,9 +15,7 @@ from amplifier_hooks.cli.options import AS_JSON, BUNDLE
 
 if TYPE_CHECKING:
     from amplifier_hooks.insight.backtest import Policy, PolicySource
-    from amplifier_hooks.insight.backtest.process.job import Job
-    from amplifier_hooks.insight.backtest.process.launch import Findings, Launch
-    from amplifier_hooks.insight.backtest.process.state import StateFile
+    from amplifier_hooks.insight.backtest.job import Findings, Job, Launch, StateFile
 
 EPILOG = """\b
 Examples:
@@ -36,8 +34,8 @@ def _read_kinds(
 ) -> tuple[str, ...]:
     if given is None:
         return ()
-    from amplifier_hooks.insight.backtest.comparison import KINDS
-    from amplifier_hooks.insight.backtest.report import find_unknown_kinds
+    from amplifier_hooks.insight.backtest.counts import find_unknown_kinds
+    from amplifier_hooks.insight.backtest.verdicts import KINDS
 
     kinds = tuple(one.strip().replace("-", "_") for one in given.split(",") if one.strip())
     if unknown := find_unknown_kinds(kinds):
@@ -106,8 +104,7 @@ def backtest(trails: tuple[str, ...], as_json: bool, **options: Any) -> int:
 def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
     from amplifier_hooks.cli.commands.audit.trails import select_recorded
     from amplifier_hooks.insight.backtest import PolicySource, Window, load_policy
-    from amplifier_hooks.insight.backtest.process.job import Candidate, Job
-    from amplifier_hooks.insight.backtest.process.launch import Launch
+    from amplifier_hooks.insight.backtest.job import Candidate, Job, Launch
 
     if options["only"] and not (options["hooks"] or options["rules"]):
         raise click.UsageError("--only needs --hook or --rules: there is nothing else to try")
@@ -150,7 +147,7 @@ def _require_trust(source: PolicySource) -> None:
 
 
 def _find_state(named: Path | None, job: Job) -> StateFile:
-    from amplifier_hooks.insight.backtest.process.state import StateFile, holds_something_else
+    from amplifier_hooks.insight.backtest.job import StateFile, holds_something_else
     from amplifier_hooks.machine.locations import find_data_home
 
     if named is not None and holds_something_else(named):
@@ -165,7 +162,7 @@ def _find_state(named: Path | None, job: Job) -> StateFile:
 def _run(launch: Launch) -> bool:
     """Run it to the end; True if somebody stopped it."""
     from amplifier_hooks.cli.commands.audit.progress import show_progress
-    from amplifier_hooks.insight.backtest.process.launch import measure_trail
+    from amplifier_hooks.insight.backtest.job import measure_trail
 
     total = sum(measure_trail(one) for one in launch.findings.job.trails)
     with show_progress("Backtesting", total) as progress:
@@ -178,7 +175,7 @@ def _run(launch: Launch) -> bool:
 
 
 def _make_report(findings: Findings, policy: Policy) -> dict[str, Any]:
-    from amplifier_hooks.insight.backtest.report import make_report
+    from amplifier_hooks.insight.backtest.counts import make_report
 
     job, protection = findings.job, findings.protection
     return {
@@ -197,6 +194,6 @@ def _make_report(findings: Findings, policy: Policy) -> dict[str, Any]:
 
 
 def _choose_exit_code(report: dict[str, Any], kinds: tuple[str, ...]) -> int:
-    from amplifier_hooks.insight.backtest.report import find_failures
+    from amplifier_hooks.insight.backtest.counts import find_failures
 
     return exit_codes.FAILED if find_failures(report, kinds) else exit_codes.DONE

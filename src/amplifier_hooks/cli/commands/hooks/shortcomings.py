@@ -30,7 +30,7 @@ async def list_shortcomings(found: EffectiveHooks) -> list[str]:
 def _find_emitted(events: dict[str, set[str]]) -> set[str]:
     """In the newest trails of this folder."""
     from amplifier_hooks.agent.session.inspection.selection import select_trails
-    from amplifier_hooks.trails.emitted import find_emitted
+    from amplifier_hooks.trails.reading import find_emitted
 
     return find_emitted(events, reversed(select_trails()[-_MOST_TRAILS:]))
 

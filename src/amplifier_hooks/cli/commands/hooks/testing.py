@@ -27,7 +27,7 @@ from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import is_terminal, print_line, print_wrapped
 from amplifier_hooks.insight.cases.case import TIME_LIMIT, CaseFile
 from amplifier_hooks.insight.cases.reading import ENDINGS, find_cases_beside, read_cases
-from amplifier_hooks.insight.cases.subject import BundleSubject, Subject, find_subject
+from amplifier_hooks.insight.cases.running import BundleSubject, Subject, find_subject
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.trust.material import Material
@@ -302,7 +302,7 @@ def try_hooks(
 
 def _list_case_files(file: str | None) -> list[Path]:
     from amplifier_hooks.cli.commands.hooks.testing import list_case_files
-    from amplifier_hooks.insight.cases.subject import is_installed
+    from amplifier_hooks.insight.cases.running import is_installed
 
     return [] if file is None or is_installed(file) else list_case_files(Path(file))
 
@@ -392,8 +392,8 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_hooks.cli.commands.hooks.tried_text import print_samples, try_cases
     from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
-    from amplifier_hooks.insight.cases.case_run import find_events
-    from amplifier_hooks.insight.cases.samples import make_samples
+    from amplifier_hooks.insight.cases.running import find_events
+    from amplifier_hooks.insight.cases.writing import make_samples
 
     with capture_output():  # it will be printed again for each event
         events = find_events(trial.subject, trial.config, trial.limit)
@@ -421,7 +421,7 @@ def _describe(trial: Trial, tried: list[TriedCase]) -> dict[str, Any]:
 
 
 def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Path) -> None:
-    from amplifier_hooks.insight.cases.subject import BundleSubject
+    from amplifier_hooks.insight.cases.running import BundleSubject
     from amplifier_hooks.insight.cases.writing import choose_runs, write_cases
 
     is_bundle = isinstance(trial.subject, BundleSubject)
@@ -458,7 +458,7 @@ def _suggest_writing(options: TrialOptions) -> None:
 
 def _leave(code: int) -> int:
     """The exit code; left at once where a hook hangs in a thread that Python would wait for."""
-    from amplifier_hooks.insight.cases.threads import has_abandoned
+    from amplifier_hooks.insight.cases.running import has_abandoned
 
     if has_abandoned():
         sys.stdout.flush()

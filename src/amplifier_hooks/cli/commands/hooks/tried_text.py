@@ -14,10 +14,8 @@ from amplifier_hooks.cli.text.fragments import cut_end
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, Table
 from amplifier_hooks.insight.cases.case import Case
-from amplifier_hooks.insight.cases.case_run import CaseRun, run_case
-from amplifier_hooks.insight.cases.comparison import Difference
-from amplifier_hooks.insight.cases.outcome import Outcome
-from amplifier_hooks.insight.cases.subject import Subject
+from amplifier_hooks.insight.cases.comparison import Difference, Outcome
+from amplifier_hooks.insight.cases.running import CaseRun, Subject, run_case
 from amplifier_hooks.machine.text import to_plain
 
 _STAMPED = frozenset({"timestamp", "session_id"})

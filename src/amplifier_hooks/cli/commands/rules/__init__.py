@@ -182,7 +182,7 @@ async def _read_standing() -> list[StandingGrant]:
         read_path,
     )
     from amplifier_hooks.approvals.stores.store import open_store
-    from amplifier_hooks.insight.rule_checks.standing import read_grants
+    from amplifier_hooks.insight.rule_checks.rules import read_grants
 
     place = find_store()
     if not names_postgres(place) and not read_path(place).is_file():

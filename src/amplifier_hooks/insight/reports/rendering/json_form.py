@@ -7,19 +7,21 @@ from dataclasses import asdict
 from typing import Any
 
 from amplifier_audit.report import report_to_dict
-from amplifier_hooks.insight.reports.figures.hook import HookFigures
-from amplifier_hooks.insight.reports.figures.intervention import Intervention
-from amplifier_hooks.insight.reports.figures.kept import Kept
-from amplifier_hooks.insight.reports.figures.proof import Proof
-from amplifier_hooks.insight.reports.figures.question import Question
-from amplifier_hooks.insight.reports.figures.report import (
+from amplifier_hooks.insight.reports.excerpts import Kept
+from amplifier_hooks.insight.reports.model import (
     QUESTION_OUTCOMES,
+    Call,
+    HookFigures,
+    Intervention,
+    Proof,
+    Question,
     ReportFigures,
+    Said,
+    SessionFigures,
+    Spending,
     Totals,
+    Turn,
 )
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
-from amplifier_hooks.insight.reports.figures.spending import Spending
-from amplifier_hooks.insight.reports.figures.step import Call, Said, Turn
 
 VERSION = 1
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from amplifier_hooks.agent.session.inspection.evidence import Evidence
-from amplifier_hooks.insight.reports.figures.report import ReportFigures
-from amplifier_hooks.insight.reports.gathering.reading import Wanted, read_session
+from amplifier_hooks.insight.reports.collect import Wanted, read_session
+from amplifier_hooks.insight.reports.model import ReportFigures
 from amplifier_hooks.insight.reports.rendering.html_page import render_html
 from amplifier_hooks.insight.reports.rendering.json_form import to_json
 from amplifier_hooks.insight.reports.rendering.markdown import render_markdown

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
-from amplifier_hooks.insight.reports.figures.step import Call, Outcome, Said, Turn
+from amplifier_hooks.insight.reports.model import Call, Outcome, Said, SessionFigures, Turn
 from amplifier_hooks.insight.reports.telling.approvals import name_decider
 from amplifier_hooks.insight.reports.telling.document import (
     Block,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.question import Question
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.model import Question, SessionFigures
 from amplifier_hooks.insight.reports.telling.document import (
     Block,
     Card,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.model import SessionFigures
 from amplifier_hooks.insight.reports.telling.actions import tell_actions
 from amplifier_hooks.insight.reports.telling.approvals import tell_approvals
 from amplifier_hooks.insight.reports.telling.document import (

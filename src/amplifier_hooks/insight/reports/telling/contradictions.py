@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplifier_hooks.insight.reports.figures.intervention import Contradiction
-from amplifier_hooks.insight.reports.figures.kept import Kept
+from amplifier_hooks.insight.reports.excerpts import Kept
+from amplifier_hooks.insight.reports.model import Contradiction
 from amplifier_hooks.insight.reports.telling.document import (
     Block,
     Bullets,

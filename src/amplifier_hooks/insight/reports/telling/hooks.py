@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplifier_hooks.insight.reports.figures.excerpt import Excerpt
-from amplifier_hooks.insight.reports.figures.hook import HookFigures
-from amplifier_hooks.insight.reports.figures.intervention import Intervention, Kind
-from amplifier_hooks.insight.reports.figures.kept import Kept
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.excerpts import Excerpt, Kept
+from amplifier_hooks.insight.reports.model import HookFigures, Intervention, Kind, SessionFigures
 from amplifier_hooks.insight.reports.telling.document import (
     Bar,
     Bars,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.report import ReportFigures, Row, Totals
+from amplifier_hooks.insight.reports.model import ReportFigures, Row, Totals
 from amplifier_hooks.insight.reports.telling.approvals import STATES
 from amplifier_hooks.insight.reports.telling.chapter import make_anchor
 from amplifier_hooks.insight.reports.telling.document import (

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from amplifier_audit import Report
-from amplifier_hooks.insight.reports.figures.excerpt import cut_text
-from amplifier_hooks.insight.reports.figures.proof import Proof
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.excerpts import cut_text
+from amplifier_hooks.insight.reports.model import Proof, SessionFigures
 from amplifier_hooks.insight.reports.telling.document import (
     Block,
     Bullets,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.report import ReportFigures
+from amplifier_hooks.insight.reports.model import ReportFigures
 from amplifier_hooks.insight.reports.telling.chapter import make_anchor, tell_chapter
 from amplifier_hooks.insight.reports.telling.contradictions import tell_contradictions
 from amplifier_hooks.insight.reports.telling.document import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
-from amplifier_hooks.insight.reports.figures.spending import Spending, Spent
+from amplifier_hooks.insight.reports.model import SessionFigures, Spending, Spent
 from amplifier_hooks.insight.reports.telling.document import (
     Bar,
     Bars,

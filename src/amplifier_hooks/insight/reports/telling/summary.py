@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.intervention import Intervention
-from amplifier_hooks.insight.reports.figures.moment import measure
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.excerpts import measure
+from amplifier_hooks.insight.reports.model import Intervention, SessionFigures
 from amplifier_hooks.insight.reports.telling.approvals import STATES, name_decider
 from amplifier_hooks.insight.reports.telling.document import (
     Block,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.model import SessionFigures
 from amplifier_hooks.insight.reports.telling.document import Block, Lane, Paragraph, Timeline
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.model import SessionFigures
 from amplifier_hooks.insight.reports.telling.document import Block, Bullets, Code, Parts
 from amplifier_hooks.insight.reports.telling.words import format_count, format_times
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.insight.backtest.process.launch import Launch
+from amplifier_hooks.insight.backtest.job import Launch
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke
 

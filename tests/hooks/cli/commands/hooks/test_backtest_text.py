@@ -8,8 +8,7 @@ import pytest
 
 from amplifier_hooks.cli.commands.hooks.backtest_text import print_findings
 from amplifier_hooks.insight.backtest import Tally
-from amplifier_hooks.insight.backtest.report import make_report
-from amplifier_hooks.insight.backtest.tally import Unclear
+from amplifier_hooks.insight.backtest.counts import Unclear, make_report
 
 
 def _make_report(**more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from amplifier_audit import AuditLog
 from amplifier_hooks.cli.commands.hooks.live_stats import follow_session
 from amplifier_hooks.insight.counting import Survey
-from tests.hooks.insight.counting.written import write_trail
+from tests.hooks.insight.written_trail import write_trail
 
 ANSWER = {"hook": "guard", "id": 1, "action": "continue", "ms": 1}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.hooks.cli.program import invoke
-from tests.hooks.insight.counting.written import write_trail
+from tests.hooks.insight.written_trail import write_trail
 
 
 @pytest.fixture

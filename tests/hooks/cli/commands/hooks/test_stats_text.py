@@ -11,7 +11,7 @@ from amplifier_hooks.cli.commands.audit.statistics import format_ms
 from amplifier_hooks.cli.commands.hooks.stats_text import print_survey
 from amplifier_hooks.cli.text.fragments import count_cells
 from amplifier_hooks.insight.counting import Survey
-from tests.hooks.insight.counting.written import write_trail
+from tests.hooks.insight.written_trail import write_trail
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from amplifier_hooks.cli.commands.hooks.testing import (
     read_options,
     run_at_each_change,
 )
-from amplifier_hooks.insight.cases.subject import BundleSubject, ModuleSubject
+from amplifier_hooks.insight.cases.running import BundleSubject, ModuleSubject
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke, run_amplifier, run_at_terminal
 from tests.hooks.insight.cases.hook_files import COUNTER, write_hook

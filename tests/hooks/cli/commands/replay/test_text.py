@@ -8,8 +8,7 @@ import pytest
 
 from amplifier_hooks.cli.commands.replay.text import print_json, print_replay
 from amplifier_hooks.insight.replay import Difference, Replay
-from amplifier_hooks.insight.replay.comparison import Change
-from amplifier_hooks.insight.replay.difference import Totals
+from amplifier_hooks.insight.replay.comparison import Change, Totals
 
 FOUND = Replay(
     "abc",

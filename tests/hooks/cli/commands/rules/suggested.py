@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_hooks.insight.rule_suggestions import Proposal, Suggestions, Withheld
-from amplifier_hooks.insight.rule_suggestions.proposal import Backtest, Support
+from amplifier_hooks.insight.rule_suggestions.suggest import Backtest, Support
 
 WITHHELD = Withheld("Bash git push --force", 9, "the command is dangerous")
 

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.insight.reports.figures.excerpt import Excerpt
+from amplifier_hooks.insight.reports.excerpts import Excerpt
 from amplifier_hooks.insight.reports.rendering.html_page import POLICY, render_html
 from amplifier_hooks.insight.reports.telling.document import Card, Document, Folded, Listing
 from amplifier_hooks.insight.reports.telling.report import tell_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.insight.reports.figures.excerpt import Excerpt
+from amplifier_hooks.insight.reports.excerpts import Excerpt
 from amplifier_hooks.insight.reports.rendering.markdown import render_markdown
 from amplifier_hooks.insight.reports.telling.document import (
     Bullets,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.insight.reports.figures.intervention import Contradiction
-from amplifier_hooks.insight.reports.figures.kept import Kept
+from amplifier_hooks.insight.reports.excerpts import Kept
+from amplifier_hooks.insight.reports.model import Contradiction
 from amplifier_hooks.insight.reports.rendering.report import Format, render_report
 from amplifier_hooks.insight.reports.telling.contradictions import tell_contradictions
 from amplifier_hooks.insight.reports.telling.report import tell_report

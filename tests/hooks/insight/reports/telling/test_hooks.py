@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.insight.reports.figures.hook import HookFigures
-from amplifier_hooks.insight.reports.figures.kept import Named
+from amplifier_hooks.insight.reports.excerpts import Named
+from amplifier_hooks.insight.reports.model import HookFigures
 from amplifier_hooks.insight.reports.telling.document import Bars, Table
 from amplifier_hooks.insight.reports.telling.hooks import MOST_HOOKS, tell_figures, tell_hooks
 from tests.hooks.insight.reports.reading import read_words

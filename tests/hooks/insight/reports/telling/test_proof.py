@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_audit import AuditLog, anchor_to_file, create_key, load_verifier
 from amplifier_hooks.insight.reports import Evidence
-from amplifier_hooks.insight.reports.figures.proof import check_trail
+from amplifier_hooks.insight.reports.model import check_trail
 from amplifier_hooks.insight.reports.telling.proof import describe_verdict, tell_proof
 from tests.hooks.insight.reports.reading import read_words
 from tests.hooks.insight.reports.stories import gather, write_trail

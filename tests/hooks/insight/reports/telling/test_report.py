@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.insight.reports.figures.period import Period
+from amplifier_hooks.insight.reports.model import Period
 from amplifier_hooks.insight.reports.telling.document import Chapter
 from amplifier_hooks.insight.reports.telling.report import tell_report
 from tests.hooks.insight.reports.reading import read_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_audit import Report
-from amplifier_hooks.insight.reports.figures.proof import Proof
-from amplifier_hooks.insight.reports.figures.session import SessionFigures
+from amplifier_hooks.insight.reports.model import Proof, SessionFigures
 from amplifier_hooks.insight.reports.telling.summary import tell_summary
 from tests.hooks.insight.reports.reading import read_words
 from tests.hooks.insight.reports.stories import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amplifier_hooks.insight.reports.figures.excerpt import Excerpt
+from amplifier_hooks.insight.reports.excerpts import Excerpt
 from amplifier_hooks.insight.reports.telling.document.charts import Bars, Timeline
 from amplifier_hooks.insight.reports.telling.document.inline import Parts, Tone
 from amplifier_hooks.insight.reports.telling.document.tables import Facts, Table, Tiles

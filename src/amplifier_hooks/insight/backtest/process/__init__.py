@@ -1,1 +1,0 @@
-"""A backtest in a process of its own, which can write and send nothing."""

@@ -1,0 +1,177 @@
+"""Hooks that do not run in a replay: they answer what they answered then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, cast
+
+from amplifier_core.hooks import HookHandler, HookRegistry
+from amplifier_core.models import CONTINUE, ContextInjection, HookResult
+from amplifier_core.models.answer import read_answer
+from amplifier_core.models.hook_result import Role
+from amplifier_core.records import HookAnswer, InjectedText, plain
+from amplifier_core.utils import is_awaitable
+from amplifier_hooks.insight.replay.comparison import find_doubts, find_injection
+from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.trails import (
+    RecordedApproval,
+    RecordedEvent,
+    RecordedHook,
+)
+
+
+def make_exception(name: str, message: str, base: type[Exception] = Exception) -> Exception:
+    """One that reads like the recorded one; its class has only the name in common."""
+    kind = type(name if name.isidentifier() else base.__name__, (base,), {})
+    error: Exception = kind(message) if message and message != name else kind()
+    return error
+
+
+_OURS = "stands_in"
+"""On functions that answer for a recorded hook, alone or together with the real one."""
+
+
+class RecordedHooks:
+    """Registers stand-ins for hooks of a recording."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+
+    def watch(self, registry: HookRegistry) -> None:
+        """Let today's hooks fall back on what they said where a trail lacks what they look at."""
+        registry.listen(self._notice)
+
+    def _notice(self, change: str, record: HookHandler) -> None:
+        if change == "registered" and not hasattr(record.handler, _OURS):
+            record.handler = self._wrap(record.handler, record.name)
+
+    def _wrap(self, handler: Any, name: str) -> Any:
+        @wraps(handler)
+        async def answer(event: str, data: dict[str, Any]) -> Any:
+            result = handler(event, data)
+            if is_awaitable(result):
+                result = await result
+            spoke = result is not None and read_answer(result).action != "continue"
+            return result if spoke else self._fall_back(name, event, data) or result
+
+        setattr(answer, _OURS, True)
+        return answer
+
+    def _fall_back(self, name: str, event: str, data: dict[str, Any]) -> HookResult | None:
+        """What a hook said then, if it says nothing now and was shown something else."""
+        session = self._playback.find_session(data.get("session_id"))
+        then = self._playback.find_event(session, event, data)
+        doubts = [] if then is None else find_doubts(then)
+        if then is None or not doubts:
+            return None
+        said = next((one for one in then.answers if one.hook == name), None)
+        if said is None or said.action == "continue":
+            return None
+        self._playback.note_doubt(then, [*doubts, f"what {name} had answered stands"])
+        return self._repeat(said, then, data)
+
+    def register(self, registry: HookRegistry, hooks: Iterable[RecordedHook]) -> list[Any]:
+        """Let each answer at its place as it did; returns what removes them."""
+        return [self._register(registry, hook) for hook in _list_distinct(hooks)]
+
+    def _register(self, registry: HookRegistry, hook: RecordedHook) -> Callable[[], None]:
+        return registry.register(
+            hook.event or "*",
+            self._make_handler(hook),
+            hook.priority,
+            hook.name or "(unnamed)",
+            on_error="deny" if hook.on_error == "deny" else "continue",
+        )
+
+    def _make_handler(self, hook: RecordedHook) -> Callable[[str, dict[str, Any]], Any]:
+        async def answer(event: str, data: dict[str, Any]) -> HookResult:
+            session = self._playback.find_session(data.get("session_id"))
+            then = self._playback.find_event(session, event, data)
+            if then is None:
+                return CONTINUE
+            said = next((one for one in then.answers if one.hook == hook.name), None)
+            return CONTINUE if said is None else self._repeat(said, then, data)
+
+        setattr(answer, _OURS, True)
+        return answer
+
+    def _repeat(self, said: HookAnswer, then: RecordedEvent, data: dict[str, Any]) -> HookResult:
+        if said.error is not None:
+            raise _make_error(str(said.error))
+        if said.action == "deny":
+            return HookResult(action="deny", reason=plain(said.reason) or None)
+        if said.action == "modify":
+            return HookResult(
+                action="modify", data=_change(then, data), reason=plain(said.reason) or None
+            )
+        if said.action == "ask_user":
+            return self._ask_again(said, then)
+        return self._inject_again(said, then) if said.action == "inject_context" else CONTINUE
+
+    def _ask_again(self, said: HookAnswer, then: RecordedEvent) -> HookResult:
+        asked = [
+            one
+            for one in self._playback.recording.sessions[then.session]
+            if isinstance(one, RecordedApproval)
+            and one.stage == "requested"
+            and (one.hook, one.event) == (said.hook, then.event)
+            and one.call_id == str(then.data.get("tool_call_id") or "")
+        ]
+        if not asked:
+            return HookResult(action="ask_user", reason=plain(said.reason) or None)
+        # What is judged again asks once more what was asked before.
+        later = [one for one in asked if one.sequence > then.sequence]
+        one = later[0] if later else asked[-1]
+        return HookResult(
+            action="ask_user",
+            reason=plain(said.reason) or None,
+            approval_prompt=one.prompt or None,
+            approval_options=list(one.options) or None,
+        )
+
+    def _inject_again(self, said: HookAnswer, then: RecordedEvent) -> HookResult:
+        texts = [
+            ContextInjection(
+                content=str(one.text),
+                role=cast(Role, one.role or "system"),
+                ephemeral=one.ephemeral,
+            )
+            for one in self._find_injections(then, said.hook)
+        ]
+        return HookResult(
+            action="inject_context", reason=plain(said.reason) or None, context_injections=texts
+        )
+
+    def _find_injections(self, then: RecordedEvent, hook: str) -> list[InjectedText]:
+        """What followed an event at a hook's request, up to the next one at which it injected."""
+        found: list[InjectedText] = []
+        for one in self._playback.recording.sessions[then.session]:
+            if one.sequence <= then.sequence or one.event != then.event:
+                continue
+            if isinstance(one, RecordedEvent):
+                if any(said.hook == hook and _injects(said) for said in one.answers):
+                    break
+            elif one.hook == hook and (text := find_injection(one)):
+                found.append(text)
+        return found
+
+
+def _change(then: RecordedEvent, data: dict[str, Any]) -> dict[str, Any]:
+    """The data of an event, changed as hooks changed it then."""
+    kept = {key: data[key] for key in data if key in then.left or key not in then.data}
+    return kept | {key: one for key, one in then.left.items() if then.data.get(key) != one}
+
+
+def _injects(said: HookAnswer) -> bool:
+    return said.action == "inject_context"
+
+
+def _list_distinct(hooks: Iterable[RecordedHook]) -> list[RecordedHook]:
+    """Each once: a session that was resumed registered them again."""
+    return list({(one.name, one.event): one for one in hooks}.values())
+
+
+def _make_error(text: str) -> Exception:
+    name, _, message = text.partition(": ")
+    return make_exception(name, message)

@@ -1,1 +1,0 @@
-"""From the records of trails to figures, in one pass."""

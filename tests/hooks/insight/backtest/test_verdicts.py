@@ -1,0 +1,140 @@
+"""What became of an event, of then and of now, in the same form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import HookResult
+from amplifier_core.records import HookAnswer
+from amplifier_hooks.insight.backtest.missing_values import Gap, Look, Looks
+from amplifier_hooks.insight.backtest.verdicts import (
+    LONGEST,
+    Difference,
+    Failure,
+    Verdict,
+    compare,
+    describe_difference,
+    list_changes,
+    read_dispatch,
+    read_recorded,
+)
+from amplifier_hooks.trails import RecordedEvent
+
+
+def _record(event: str, action: str, *answers: HookAnswer) -> Verdict:
+    recorded = RecordedEvent(
+        sequence=1, time="", session="s", turn=1, event=event, data={}, left={"a": 1},
+        answers=answers, action=action,
+    )  # fmt: skip
+    return read_recorded(recorded, recorded.left)
+
+
+async def _run(event: str, *results: HookResult) -> Verdict:
+    registry = HookRegistry()
+    for number, result in enumerate(results):
+
+        async def answer(event: str, data: Any, result: HookResult = result) -> HookResult:
+            return result
+
+        registry.register(event, answer, number, f"hook{number}")
+    return read_dispatch(await registry.dispatch(event, {"a": 1}), ())
+
+
+async def test_the_strongest_answer_decides_then_as_now() -> None:
+    """By action, and of equal ones the first."""
+    then = _record(
+        "tool:pre",
+        "ask_user",
+        HookAnswer("hook0", 1, "inject_context"),
+        HookAnswer("hook1", 2, "ask_user"),
+    )
+    ask = HookResult(action="ask_user", approval_prompt="really?")
+    now = await _run("tool:pre", HookResult(action="inject_context", context_injection="x"), ask)
+    assert (then.action, then.hook, then.injecting) == ("ask_user", "hook1", ("hook0",))
+    assert (now.action, now.hook, now.injecting) == ("ask_user", "hook1", ("hook0",))
+    assert now.asking[0].prompt == "really?"
+
+
+async def test_what_only_tells_of_something_cannot_be_stopped_or_changed() -> None:
+    """A denial of session:end denies nothing."""
+    now = await _run("session:end", HookResult(action="deny", reason="stay"))
+    then = _record("session:end", "deny", HookAnswer("hook0", 1, "deny"))
+    assert now.action == then.action == "continue"
+    assert now.left == then.left == {}
+
+
+def test_an_answer_behind_a_denial_counts_for_nothing() -> None:
+    """It had no effect then."""
+    behind = HookAnswer("late", 2, "inject_context", unheeded=True)
+    then = _record("tool:pre", "deny", HookAnswer("first", 1, "deny"), behind)
+    assert (then.hook, then.injecting) == ("first", ())
+
+
+def test_containers_are_compared_as_a_trail_has_them() -> None:
+    """A tuple that a hook made is a list in the record."""
+    was = Verdict("continue", {"a": [1, [2]]})
+    assert compare(was, Verdict("continue", {"a": (1, (2,))}, changing=("x",))) is None
+
+
+def test_texts_are_compared_as_a_scrubber_leaves_them() -> None:
+    """The record does not have the secret that a hook put in."""
+    was, would = Verdict("continue", {"a": "***"}), Verdict("continue", {"a": "key"})
+    assert compare(was, would, lambda value: {"a": "***"}) is None
+    assert compare(was, would) is not None
+
+
+def test_what_is_cut_in_the_record_is_in_doubt() -> None:
+    """A hook had left more than a record holds."""
+    was = Verdict("continue", {"a": {"$cut": {"chars": 10}}})
+    found = compare(was, Verdict("continue", {"a": "x" * 10}))
+    assert found is not None
+    assert found.kind == "cannot_tell"
+    assert "not in the trail as a whole" in found.doubt
+
+
+def test_a_failure_of_then_is_none_of_now() -> None:
+    """Only what fails newly is an error."""
+    failed = (Failure("hook", "RuntimeError"),)
+    was, would = Verdict("continue", {}, failures=failed), Verdict("continue", {}, failures=failed)
+    assert compare(was, would) is None
+    assert compare(would, Verdict("continue", {})) is None
+
+
+def test_whoever_looked_at_a_gap_leaves_nothing_to_compare() -> None:
+    """Also where the actions are the same by chance."""
+    looked = Verdict("continue", {}, looks=(Look("hook", "messages", "why"),))
+    found = compare(Verdict("continue", {}), looked)
+    assert found is not None
+    assert (found.kind, found.hook) == ("cannot_tell", "hook")
+
+
+def test_an_example_names_its_place_and_shortens_what_it_is_about() -> None:
+    """A megabyte of input is not repeated."""
+    data = {"tool_name": "Write", "tool_input": {"text": "x" * 10_000}}
+    event = RecordedEvent(
+        sequence=7, time="t", session="s", turn=1, event="tool:pre", data=data, left=data
+    )
+    was, would = Verdict("continue", data), Verdict("deny", data, "guard", "no")
+    told = describe_difference(
+        Path("trail"), event, was, would, Difference("newly_denied", "guard")
+    )
+    assert (told["trail"], told["sequence"], told["tool"]) == ("trail", 7, "Write")
+    assert len(told["about"]) == LONGEST + 1
+    assert told["would"] == {"action": "deny", "hook": "guard", "reason": "no", "asks": []}
+    assert json.loads(json.dumps(told)) == told
+
+
+def test_changes_are_told_field_by_field() -> None:
+    """What came, what went, and what only a trail without the value could tell."""
+    gap = Gap("text", "redacted", Looks())
+    was = {"a": {"b": 1, "old": "x", "text": gap}, "same": [1]}
+    would = {"a": {"b": 2, "new": "y", "text": "z"}, "same": [1]}
+    assert list_changes(was, would) == [
+        {"field": "a.b", "was": "1", "would": "2"},
+        {"field": "a.old", "was": "x", "would": ""},
+        {"field": "a.text", "was": "[not in the trail: redacted]", "would": "z"},
+        {"field": "a.new", "was": "", "would": "y"},
+    ]

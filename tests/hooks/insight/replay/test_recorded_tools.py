@@ -1,0 +1,111 @@
+"""The tools of a replayed session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_core.testing import TestCoordinator
+from amplifier_hooks.insight.replay.playback import Playback, current_call
+from amplifier_hooks.insight.replay.recorded_tools import (
+    Outcomes,
+    RecordedTool,
+    list_told,
+    list_tools,
+    mount_recorded,
+)
+from amplifier_hooks.insight.replay.recording import Run
+from tests.hooks.insight.replay.items import call, event
+from tests.hooks.insight.replay.test_recording import make
+
+ITEMS = [
+    call("started", 2),
+    event("artifact:read", 3, path="a.txt", bytes=1),
+    call("finished", 4, outcome="returned"),
+    event("tool:post", 5, tool_call_id="c", tool_result={"success": False, "output": "first"}),
+    call("started", 6),
+    call("finished", 7, outcome="raised"),
+    event("tool:error", 8, tool_call_id="c", error={"type": "OSError", "message": "OSError: gone"}),
+]
+
+
+def open_tool(*items: Any) -> tuple[RecordedTool, TestCoordinator]:
+    """The tool of these items, and who hears of its events."""
+    playback = Playback(make(*items))
+    playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
+    host = TestCoordinator(session_id="s")
+    return RecordedTool("Echo", playback, Outcomes(playback.recording), host), host
+
+
+async def test_a_call_returns_what_it_returned() -> None:
+    """Also if it failed; what the tool told of, it tells of again."""
+    tool, host = open_tool(*ITEMS)
+    heard: list[str] = []
+
+    async def hear(event: str, data: dict[str, Any]) -> None:
+        heard.append(data["path"])
+
+    host.hooks.register("artifact:read", hear)
+    current_call.set(ITEMS[0])  # type: ignore[arg-type]
+    result = await tool.execute({})
+    assert (result.success, result.output) == (False, "first")
+    assert heard == ["a.txt"]
+
+
+async def test_a_call_with_the_same_id_has_its_own_outcome() -> None:
+    """A tool that raised raises again."""
+    tool, _ = open_tool(*ITEMS)
+    current_call.set(ITEMS[4])  # type: ignore[arg-type]
+    with pytest.raises(Exception, match=r"^gone$") as caught:
+        await tool.execute({})
+    assert type(caught.value).__name__ == "OSError"
+
+
+async def test_a_call_that_was_not_made_has_no_result() -> None:
+    """It says so."""
+    tool, _ = open_tool(*ITEMS)
+    current_call.set(None)
+    assert "no result of this call" in str((await tool.execute({})).error)
+
+
+async def test_the_list_of_steps_is_kept_where_hooks_read_it() -> None:
+    """And its tool stands where it stood."""
+    items = [
+        call("started", 2),
+        call("finished", 3, outcome="returned"),
+        event("tool:post", 4, tool_call_id="c", tool_result={"success": True, "output": "as then"}),
+    ]
+    playback = Playback(make(*items))
+    playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
+    host: Any = TestCoordinator(session_id="s")
+    await mount_recorded(host, ["Read", "Todo", "Bash"], playback, Outcomes(playback.recording))
+    assert list(host.get("tools")) == ["Read", "Todo", "Bash"]
+    current_call.set(items[0])  # type: ignore[arg-type]
+    result = await host.get("tools")["Todo"].execute({"todos": [{"content": "test it"}]})
+    assert result.output == "as then"
+    assert host.todo_state[0]["content"] == "test it"
+
+
+def test_tools_are_those_that_the_session_had() -> None:
+    """Named by requests, choices and calls; a sub-agent that asked nothing has its parent's."""
+    recording = make(
+        event("provider:request", 1, tools=["A", "B"]),
+        event("decision:tool_resolution", 2, available_tools=["B", "C"]),
+        event("tool:pre", 3, tool_name="D", left={"tool_name": None}),
+    )
+    recording.parents["child"] = "s"
+    assert list_tools(recording, "s") == ["A", "B", "C", "D"]
+    assert list_tools(recording, "child") == ["A", "B", "C", "D"]
+
+
+def test_tools_tell_of_what_no_loop_tells_of() -> None:
+    """Their own events, and calls that no answer of the model asked for."""
+    recording = make(
+        event("provider:response", 1, response={"tool_calls": [{"id": "asked"}]}),
+        event("tool:pre", 2, tool_call_id="asked"),
+        event("tool:pre", 3, tool_call_id="inner"),
+        event("deploy:start", 4),
+        event("session:end", 5),
+    )
+    assert [one.sequence for one in list_told(recording, "s")] == [3, 4]
