@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit import AuditError
+from amplifier_audit.errors import AuditError
 from amplifier_audit.log_directory import LogFiles, open_readable
 from amplifier_audit.own_records import LogOpened
 from amplifier_audit.reader import read_records
