@@ -3,7 +3,7 @@
 from amplifier_hooks.coverage import AGENT_FRAMEWORK, Coverage
 from amplifier_hooks.frameworks.agent_framework.client import amplify_client
 from amplifier_hooks.frameworks.agent_framework.middleware import AmplifierMiddleware, amplifier
-from amplifier_hooks.frameworks.agent_framework.questions import respond
+from amplifier_hooks.frameworks.agent_framework.tool_hooks import respond
 
 __all__ = ["AmplifierMiddleware", "amplifier", "amplify_client", "coverage", "respond"]
 

@@ -16,11 +16,19 @@ from agent_framework import (
 
 from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking
 from amplifier_hooks.external.governor import Governor
-from amplifier_hooks.frameworks.agent_framework.middleware import MIDDLEWARE, check_asks
-from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
-from amplifier_hooks.frameworks.agent_framework.replies import say_in_chat
-from amplifier_hooks.frameworks.agent_framework.streams import follow_stream, stream_response
-from amplifier_hooks.frameworks.agent_framework.turn import Turn, is_governed, put_last
+from amplifier_hooks.frameworks.agent_framework.messages import (
+    change_prompt,
+    read_prompt,
+    say_in_chat,
+)
+from amplifier_hooks.frameworks.agent_framework.middleware import (
+    MIDDLEWARE,
+    Turn,
+    check_asks,
+    is_governed,
+    put_last,
+)
+from amplifier_hooks.frameworks.agent_framework.model_hooks import follow_stream, stream_response
 from amplifier_hooks.frameworks.governing import Governable, govern
 
 ClientT = TypeVar("ClientT")

@@ -5,15 +5,72 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
-from agent_framework import ChatContext, Content, Message
+from agent_framework import AgentResponse, ChatContext, ChatResponse, Content, Message
 
+from amplifier_core.utils.copying import is_same
 from amplifier_hooks.external.messages import Placed, Plain
-from amplifier_hooks.frameworks.agent_framework.contents import (
-    describe_calls,
-    read_texts,
-    write_contents,
-)
+from amplifier_hooks.external.verdicts import Reply, ReplyVerdict
+
+
+def describe_calls(contents: Sequence[Content]) -> list[dict[str, Any]]:
+    """The tool calls among contents that the framework is to run."""
+    return [
+        {
+            "id": one.call_id or "",
+            "name": one.name or "",
+            "arguments": one.parse_arguments() or {},
+        }
+        for one in contents
+        if is_call(one)
+    ]
+
+
+def is_call(content: Content) -> bool:
+    """Whether the framework will run this; others were run by the provider."""
+    return content.type == "function_call" and not content.informational_only and not content.hosted
+
+
+def read_texts(contents: Sequence[Content]) -> str:
+    """The text of contents."""
+    return "".join(one.text or "" for one in contents if one.type == "text")
+
+
+def write_contents(plain: Plain, before: Sequence[Content]) -> list[Content]:
+    """The contents of a message as hooks left it; what they cannot see stays."""
+    text = plain.get("content")
+    text = text if isinstance(text, str) else str(text or "")
+    if plain.get("role") == "tool":
+        kept = before[0] if before else None
+        call_id = str(plain.get("tool_call_id") or "")
+        return [
+            Content.from_function_result(call_id, id=kept.id if kept else None, result=text),
+        ]
+    contents = [Content.from_text(text)] if text else []
+    contents += write_calls(plain.get("tool_calls") or (), before)
+    contents += [one for one in before if one.type != "text" and not is_call(one)]
+    return contents
+
+
+def write_calls(calls: Sequence[dict[str, Any]], before: Sequence[Content]) -> list[Content]:
+    """Tool calls as hooks left them; one that is as it was stays the framework's own."""
+    known = {one.call_id: one for one in before if is_call(one)}
+    return [_write_call(one, known.get(one.get("id"))) for one in calls]
+
+
+def _write_call(call: dict[str, Any], before: Content | None) -> Content:
+    name, arguments = str(call.get("name") or ""), call.get("arguments") or {}
+    wanted = {"id": call.get("id"), "name": name, "arguments": arguments}
+    if before is not None and is_same(describe_calls([before])[0], wanted):
+        return before
+    return Content.from_function_call(
+        str(call.get("id") or ""),
+        name,
+        arguments=arguments,
+        id=None if before is None else before.id,
+    )
+
 
 INSTRUCTIONS = "instructions"
 
@@ -158,3 +215,108 @@ def copy_message(source: Message, contents: Sequence[Content]) -> Message:
         message_id=source.message_id,
         additional_properties=source.additional_properties,
     )
+
+
+USAGE = {
+    "input_tokens": "input_token_count",
+    "output_tokens": "output_token_count",
+    "total_tokens": "total_token_count",
+}
+
+
+def describe_reply(response: ChatResponse[Any], duration_ms: int) -> Reply:
+    """A reply in our words."""
+    contents = read_contents(response.messages)
+    usage = dict(response.usage_details or {})
+    counts = {ours: usage.get(theirs) for ours, theirs in USAGE.items()}
+    reason = response.finish_reason
+    return Reply(
+        read_texts(contents),
+        describe_calls(contents),
+        model=response.model,
+        usage={name: count for name, count in counts.items() if isinstance(count, int)},
+        finish_reason=None if reason is None else str(reason),
+        duration_ms=duration_ms,
+    )
+
+
+def read_contents(messages: Sequence[Message]) -> list[Content]:
+    """All contents of the messages of a reply."""
+    return [one for message in messages for one in message.contents]
+
+
+def is_answer(response: ChatResponse[Any]) -> bool:
+    """Whether the turn ends with this reply: nothing is left to run or to wait for."""
+    waits = response.continuation_token is not None
+    return not waits and not describe_calls(read_contents(response.messages))
+
+
+def change_reply(
+    response: ChatResponse[Any], verdict: ReplyVerdict, response_format: Any
+) -> ChatResponse[Any]:
+    """A reply as hooks left it; what they cannot see stays."""
+    contents = read_contents(response.messages)
+    text = read_texts(contents) if verdict.text is None else verdict.text
+    calls = describe_calls(contents) if verdict.calls is None else verdict.calls
+    others = [one for one in contents if one.type != "text" and not describe_calls([one])]
+    said = [Content.from_text(text)] if text else []
+    left = [*others, *said, *write_calls(calls, contents)]
+    source = response.messages[-1] if response.messages else Message("assistant")
+    return _copy_response(response, copy_message(source, left), response_format)
+
+
+def refuse_reply(response: ChatResponse[Any], reason: str) -> ChatResponse[Any]:
+    """The reason in the place of a reply that nobody gets."""
+    return _copy_response(response, Message("assistant", [reason]), None)
+
+
+def _copy_response(
+    response: ChatResponse[Any], message: Message, response_format: Any
+) -> ChatResponse[Any]:
+    """A reply with another message; what the provider sent as it came is not kept."""
+    return ChatResponse(
+        messages=[message],
+        response_id=response.response_id,
+        conversation_id=response.conversation_id,
+        model=response.model,
+        created_at=response.created_at,
+        finish_reason=response.finish_reason,
+        usage_details=response.usage_details,
+        response_format=response_format,
+        continuation_token=response.continuation_token,
+    )
+
+
+def say_in_chat(text: str) -> ChatResponse[Any]:
+    """A reply that no model gave."""
+    return ChatResponse(messages=[Message("assistant", [text])], finish_reason="stop")
+
+
+def say_as_agent(text: str) -> AgentResponse[Any]:
+    """The response of an agent that was not run."""
+    return AgentResponse(messages=[Message("assistant", [text])], finish_reason="stop")
+
+
+def read_prompt(messages: Sequence[Message]) -> str:
+    """What a user says in a run: all messages since somebody else has spoken.
+
+    It is empty if there is no text, as in the answer to a question.
+    """
+    said = [read_texts(one.contents) for one in messages[_find_start(messages) :]]
+    return "\n".join(text for text in said if text)
+
+
+def change_prompt(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages of a run with another prompt; those of the caller stay as they are."""
+    start = _find_start(messages)
+    before, said = list(messages[:start]), list(messages[start:])
+    source = said[-1] if said else Message("user")
+    others = [one for message in said for one in message.contents if one.type != "text"]
+    return [*before, copy_message(source, [Content.from_text(text), *others])]
+
+
+def _find_start(messages: Sequence[Message]) -> int:
+    start = len(messages)
+    while start and messages[start - 1].role == "user":
+        start -= 1
+    return start

@@ -9,7 +9,7 @@ from typing import Any
 from agent_hooks import AgentContext, AgentContextBuilder, InterceptionPoint
 
 from amplifier_core import events
-from amplifier_hooks.frameworks.agent_hooks.messages import (
+from amplifier_hooks.frameworks.agent_hooks.translation import (
     change_reply,
     restore_messages,
     show_message,

@@ -3,7 +3,7 @@
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK, Coverage
 from amplifier_hooks.frameworks.claude_agent_sdk.client import AmplifiedClient, amplified_query
 from amplifier_hooks.frameworks.claude_agent_sdk.options import amplifier_hooks, amplifier_options
-from amplifier_hooks.frameworks.claude_agent_sdk.questions import Questions
+from amplifier_hooks.frameworks.claude_agent_sdk.session import Questions
 
 __all__ = [
     "AmplifiedClient",

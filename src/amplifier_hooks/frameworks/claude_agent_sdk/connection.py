@@ -25,8 +25,7 @@ from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.loops import start_own_loop
 from amplifier_hooks.external.verdicts import Verdict
-from amplifier_hooks.frameworks.claude_agent_sdk.session import Session
-from amplifier_hooks.frameworks.claude_agent_sdk.settings import Settings
+from amplifier_hooks.frameworks.claude_agent_sdk.session import Session, Settings
 
 _PATIENCE = 10.0
 

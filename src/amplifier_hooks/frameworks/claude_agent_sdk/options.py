@@ -11,7 +11,7 @@ from claude_agent_sdk.types import HookEvent
 
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection, end_soon
-from amplifier_hooks.frameworks.claude_agent_sdk.settings import LONGEST, Asks, Settings, choose
+from amplifier_hooks.frameworks.claude_agent_sdk.session import LONGEST, Asks, Settings, choose
 from amplifier_hooks.frameworks.governing import Governable, govern
 
 if TYPE_CHECKING:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastmcp.exceptions import FastMCPError, PromptError, ResourceError, ToolError
-from fastmcp.prompts import PromptResult
-from fastmcp.resources import ResourceResult
+from fastmcp.prompts import Message, PromptResult
+from fastmcp.resources import ResourceContent, ResourceResult
 from fastmcp.server.context import Context
+from fastmcp.server.dependencies import get_access_token
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult as ToolAnswer
 from mcp import MCPError
+from mcp.server.auth.provider import principal_components
 from mcp_types import (
     INVALID_REQUEST,
     CallToolRequestParams,
@@ -19,25 +25,221 @@ from mcp_types import (
     InitializeRequest,
     InitializeResult,
     ReadResourceRequestParams,
+    TextContent,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic_core import to_jsonable_python
 
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
+from amplifier_hooks.coverage import FASTMCP
 from amplifier_hooks.external.calling import RunEnded, Wanted
+from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Called
-from amplifier_hooks.frameworks.fastmcp.clients import Clients
-from amplifier_hooks.frameworks.fastmcp.results import (
-    add_texts,
-    read_prompt,
-    read_resource,
-    read_tool,
-    write_prompt,
-    write_resource,
-    write_tool,
-)
 from amplifier_hooks.frameworks.governing import Governable, govern
+from amplifier_hooks.guards.mcp.results import repeats
+
+Key = Any
+PROCESS = "process"
+STREAMS = ("sse", "streamable-http")
+
+
+@dataclass
+class _Client:
+    """One client, whose first calls may come at once."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    run: Run | None = None
+    watch: AsyncGenerator[None, None] | None = None
+
+
+class Clients:
+    """Finds the session behind a request, or opens it.
+
+    A client that has shaken hands is one as long as its connection. In the protocol of 2026-07-28
+    there are no connections: a client is then the user who has signed in, or the only one there
+    is, at the other end of standard input; anybody else is a new one with each request.
+    """
+
+    def __init__(self, governor: Governor) -> None:
+        self._governor = governor
+        self._users: dict[Key, _Client] = {}
+        self._name = f"amplifier {id(self)}"
+
+    @contextlib.asynccontextmanager
+    async def find(self, context: Context | None) -> AsyncIterator[Run]:
+        """The session for a request; SessionDenied if a hook refuses to open it."""
+        connection, user = _find_connection(context), _find_user(context)
+        if connection is not None:
+            client = connection.state.setdefault(self._name, _Client())
+            yield await self._open(client, lambda: self._watch_connection(client, connection))
+        elif user is not None:
+            client = self._users.setdefault(user, _Client())
+            yield await self._open(client, lambda: self._watch_loop(user, client))
+        else:
+            run = await self._governor.open(FASTMCP)
+            try:
+                yield run
+            finally:
+                await run.end()
+
+    async def _open(self, client: _Client, watch: Callable[[], Awaitable[None]]) -> Run:
+        async with client.lock:
+            if client.run is None or client.run.has_ended:
+                await self._governor.end_idle()
+                client.run = await self._governor.open(FASTMCP)
+                await watch()
+            return client.run
+
+    async def _watch_connection(self, client: _Client, connection: Any) -> None:
+        connection.exit_stack.push_async_callback(_end, client)
+
+    async def _watch_loop(self, user: Key, client: _Client) -> None:
+        # Nobody tells that the only client has gone, but a loop closes its generators at its end.
+        client.watch = self._wait(user, client)
+        await anext(client.watch)
+
+    async def _wait(self, user: Key, client: _Client) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self._users.pop(user, None)
+            await _end(client)
+
+
+async def _end(client: _Client) -> None:
+    if client.run is not None:
+        await client.run.end()
+
+
+def _find_connection(context: Context | None) -> Any:
+    """The connection of a client that has shaken hands; none for a request that stands alone."""
+    if context is None:
+        return None
+    try:
+        session = context.session
+    except RuntimeError:
+        return None
+    connection = getattr(session, "_connection", None)
+    version = getattr(connection, "protocol_version", None)
+    return None if version in MODERN_PROTOCOL_VERSIONS else connection
+
+
+def _find_user(context: Context | None) -> Key:
+    """Who a client is that has not shaken hands; None if nobody knows."""
+    if context is None or context.request_context is None:
+        return None
+    token = get_access_token()
+    if token is not None:
+        return ("user", *principal_components(token))
+    return None if context.transport in STREAMS else PROCESS
+
+
+WRAPPED = "result"
+"""The only key of the structured content that FastMCP makes of a value that is no object."""
+
+
+def read_tool(value: Any) -> ToolResult:
+    """The value of a tool's result; its parts, if it says more than one thing."""
+    if not isinstance(value, ToolAnswer):
+        return ToolResult(output=to_jsonable_python(value, fallback=str, bytes_mode="base64"))
+    return ToolResult(success=not value.is_error, output=_read_value(value))
+
+
+def _read_value(value: ToolAnswer) -> Any:
+    structured = value.structured_content
+    said = _read_blocks(value.content)
+    if structured is None:
+        return said
+    inner = structured[WRAPPED] if set(structured) == {WRAPPED} else structured
+    if repeats(said, inner) or repeats(said, structured):
+        return inner
+    return {"content": said, "structured_content": structured}
+
+
+def _read_blocks(blocks: Sequence[Any]) -> Any:
+    if all(isinstance(one, TextContent) and one.annotations is None for one in blocks):
+        return "\n".join(one.text for one in blocks)
+    return [to_jsonable_python(one, fallback=str) for one in blocks]
+
+
+def write_tool(value: Any, output: Any) -> ToolAnswer:
+    """A tool's result with what hooks left of it; nothing else of the old one goes out."""
+    before = value.structured_content if isinstance(value, ToolAnswer) else None
+    meta = value.meta if isinstance(value, ToolAnswer) else None
+    if before is None:
+        return ToolAnswer(content=_write_blocks(output))
+    if isinstance(output, dict) and set(output) == {"content", "structured_content"}:
+        content = _write_blocks(output["content"])
+        return ToolAnswer(content, output["structured_content"], meta=meta)
+    if set(before) == {WRAPPED} or not isinstance(output, dict):
+        return ToolAnswer(_write_blocks(output), {WRAPPED: output}, meta=meta)
+    return ToolAnswer(_write_blocks(output), output, meta=meta)
+
+
+def _write_blocks(output: Any) -> Any:
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+
+
+def add_texts(value: Any, texts: Sequence[str]) -> Any:
+    """A result with more to read for the agent."""
+    if isinstance(value, ToolAnswer) and texts:
+        more = [TextContent(type="text", text=one) for one in texts]
+        return value.model_copy(update={"content": [*value.content, *more]})
+    return value
+
+
+def read_resource(value: ResourceResult) -> ToolResult:
+    """The text of a resource; the size of what is no text."""
+    parts = [
+        one.content if isinstance(one.content, str) else f"<{len(one.content)} bytes>"
+        for one in value.contents
+    ]
+    return ToolResult(output=parts[0] if len(parts) == 1 else parts)
+
+
+def write_resource(value: ResourceResult, output: Any) -> ResourceResult:
+    """A resource with what hooks left of it."""
+    parts = output if isinstance(output, list) else [output]
+    before = value.contents if isinstance(value, ResourceResult) else []
+    kinds = [one.mime_type for one in before] if len(before) == len(parts) else []
+    made = [
+        ResourceContent(one if isinstance(one, str) else json.dumps(one), mime_type=kind)
+        for one, kind in zip(parts, kinds or [None] * len(parts), strict=True)
+    ]
+    return ResourceResult(made)
+
+
+def read_prompt(value: PromptResult) -> ToolResult:
+    """The messages of a prompt."""
+    return ToolResult(output=[_read_message(one) for one in value.messages])
+
+
+def _read_message(message: Message) -> dict[str, Any]:
+    content = message.content
+    said = content.text if isinstance(content, TextContent) else to_jsonable_python(content)
+    return {"role": message.role, "content": said}
+
+
+def write_prompt(value: PromptResult, output: Any) -> PromptResult:
+    """A prompt with what hooks left of it; what they left alone keeps its own objects."""
+    if not isinstance(output, list):
+        return PromptResult([Message(output)])
+    before = value.messages if isinstance(value, PromptResult) else []
+    known = {json.dumps(_read_message(one), sort_keys=True): one for one in before}
+    return PromptResult(
+        [known.get(json.dumps(one, sort_keys=True)) or _write(one) for one in output]
+    )
+
+
+def _write(message: Any) -> Message:
+    if not isinstance(message, dict):
+        return Message(message)
+    said = message.get("content") or ""
+    return Message(said, role="assistant" if message.get("role") == "assistant" else "user")
+
 
 READ, GET = "resources/read", "prompts/get"
 """The names under which hooks see what is not a tool."""

@@ -22,19 +22,20 @@ from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import GOOGLE_ADK, Asking
 from amplifier_hooks.external.verdicts import TextVerdict
-from amplifier_hooks.frameworks.google_adk.answers import change_answer, read_answer
-from amplifier_hooks.frameworks.google_adk.contents import (
+from amplifier_hooks.frameworks.google_adk.invocations import Invocation, Invocations
+from amplifier_hooks.frameworks.google_adk.messages import (
+    change_answer,
+    change_reply,
+    change_request,
     make_content,
     make_plain,
-    read_text,
-    replace_text,
-)
-from amplifier_hooks.frameworks.google_adk.invocations import Invocation, Invocations
-from amplifier_hooks.frameworks.google_adk.replies import change_reply, read_reply, write_refusal
-from amplifier_hooks.frameworks.google_adk.requests import (
-    change_request,
+    read_answer,
+    read_reply,
     read_request,
+    read_text,
     read_tool_names,
+    replace_text,
+    write_refusal,
 )
 from amplifier_hooks.frameworks.google_adk.tools import has_run, take_hold
 from amplifier_hooks.frameworks.governing import Governable, govern

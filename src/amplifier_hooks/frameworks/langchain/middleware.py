@@ -26,18 +26,30 @@ from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import Handed, HandOver
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.governing import Governable, govern
-from amplifier_hooks.frameworks.langchain import replies, results
-from amplifier_hooks.frameworks.langchain.governed import Governed
-from amplifier_hooks.frameworks.langchain.governed_runs import GovernedRuns
-from amplifier_hooks.frameworks.langchain.keeping import Kept, keep, store
-from amplifier_hooks.frameworks.langchain.net import Net, Stopped, mediate
-from amplifier_hooks.frameworks.langchain.prompts import (
+from amplifier_hooks.frameworks.langchain.messages import (
+    Kept,
+    Result,
     change_answer,
     change_prompt,
+    change_reply,
+    change_request,
+    change_result,
+    describe_failure,
+    describe_request,
+    keep,
+    list_tools,
+    name_model,
+    name_provider,
     read_answer,
     read_prompt,
+    read_reply,
+    read_result,
+    refuse_call,
+    store,
+    write_refusal,
 )
-from amplifier_hooks.frameworks.langchain.watch import watch_call
+from amplifier_hooks.frameworks.langchain.runs import Governed, GovernedRuns
+from amplifier_hooks.frameworks.langchain.sub_agents import Net, Stopped, mediate, watch_call
 
 State: TypeAlias = AgentState[Any]
 Update: TypeAlias = dict[str, Any] | None
@@ -117,73 +129,73 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
     def wrap_model_call(self, request: Request, handler: Callable[[Request], Response]) -> Response:
         """Take the request through the hooks, and the reply."""
         governed = self._runs.find()
-        provider = replies.name_provider(request)
+        provider = name_provider(request)
         with governed.work_sync() as run:
             if run is None:
-                return replies.refuse(governed.refusal)
+                return write_refusal(governed.refusal)
             verdict = run.request_sync(
-                replies.describe_request(request),
+                describe_request(request),
                 provider=provider,
-                model=replies.name_model(request),
-                tools=replies.list_tools(request),
+                model=name_model(request),
+                tools=list_tools(request),
             )
             governed.kept += keep(request.messages, verdict.lasting)
             if not verdict.allowed:
-                return replies.refuse(verdict.reason)
+                return write_refusal(verdict.reason)
             started = time.perf_counter()
             try:
                 with mediate(MODEL):
-                    response = handler(replies.change_request(request, verdict))
+                    response = handler(change_request(request, verdict))
             except GraphBubbleUp:
                 raise
             except Exception as error:
-                run.tell_sync(events.PROVIDER_ERROR, replies.describe_failure(provider, error))
+                run.tell_sync(events.PROVIDER_ERROR, describe_failure(provider, error))
                 raise
-            judged = run.review_sync(replies.read_reply(response, started), provider=provider)
-            return replies.change_reply(response, judged)
+            judged = run.review_sync(read_reply(response, started), provider=provider)
+            return change_reply(response, judged)
 
     async def awrap_model_call(
         self, request: Request, handler: Callable[[Request], Awaitable[Response]]
     ) -> Response:
         """Take the request through the hooks, and the reply."""
         governed = self._runs.find()
-        provider = replies.name_provider(request)
+        provider = name_provider(request)
         async with governed.work() as run:
             if run is None:
-                return replies.refuse(governed.refusal)
+                return write_refusal(governed.refusal)
             verdict = await run.request(
-                replies.describe_request(request),
+                describe_request(request),
                 provider=provider,
-                model=replies.name_model(request),
-                tools=replies.list_tools(request),
+                model=name_model(request),
+                tools=list_tools(request),
             )
             governed.kept += keep(request.messages, verdict.lasting)
             if not verdict.allowed:
-                return replies.refuse(verdict.reason)
+                return write_refusal(verdict.reason)
             started = time.perf_counter()
             try:
                 with mediate(MODEL):
-                    response = await handler(replies.change_request(request, verdict))
+                    response = await handler(change_request(request, verdict))
             except GraphBubbleUp:
                 raise
             except Exception as error:
-                await run.tell(events.PROVIDER_ERROR, replies.describe_failure(provider, error))
+                await run.tell(events.PROVIDER_ERROR, describe_failure(provider, error))
                 raise
-            judged = await run.review(replies.read_reply(response, started), provider=provider)
-            return replies.change_reply(response, judged)
+            judged = await run.review(read_reply(response, started), provider=provider)
+            return change_reply(response, judged)
 
     # Tools
 
     def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], results.Result]
-    ) -> results.Result:
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
+    ) -> Result:
         """Take the call through hooks and people to the tool, and the result back."""
         governed = self._runs.find()
         self._check_place(handler)
 
         with governed.work_sync() as run:
             if run is None:
-                return results.refuse(request.tool_call, governed.refusal)
+                return refuse_call(request.tool_call, governed.refusal)
 
             def handle(given: dict[str, Any]) -> Any:
                 with watch_call(run, _name_tool(request)):
@@ -192,22 +204,22 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
             try:
                 called = run.call_sync(_want(request, handle, governed), self._hand_over(governed))
             except Stopped as error:
-                return results.refuse(request.tool_call, str(error))
-            result: results.Result = results.change_result(called, request.tool_call)
+                return refuse_call(request.tool_call, str(error))
+            result: Result = change_result(called, request.tool_call)
             return result
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Awaitable[results.Result]],
-    ) -> results.Result:
+        handler: Callable[[ToolCallRequest], Awaitable[Result]],
+    ) -> Result:
         """Take the call through hooks and people to the tool, and the result back."""
         governed = self._runs.find()
         self._check_place(handler)
 
         async with governed.work() as run:
             if run is None:
-                return results.refuse(request.tool_call, governed.refusal)
+                return refuse_call(request.tool_call, governed.refusal)
 
             async def handle(given: dict[str, Any]) -> Any:
                 with watch_call(run, _name_tool(request)):
@@ -216,8 +228,8 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
             try:
                 called = await run.call(_want(request, handle, governed), self._hand_over(governed))
             except Stopped as error:
-                return results.refuse(request.tool_call, str(error))
-            result: results.Result = results.change_result(called, request.tool_call)
+                return refuse_call(request.tool_call, str(error))
+            result: Result = change_result(called, request.tool_call)
             return result
 
     def _check_place(self, handler: object) -> None:
@@ -270,7 +282,7 @@ def _want(
         arguments=call["args"],
         call_id=call["id"] or "",
         handler=handler,
-        read=results.read_result,
+        read=read_result,
         steering=(GraphBubbleUp,),
         is_alive=lambda: governed.is_alive,
     )

@@ -22,21 +22,19 @@ from amplifier_core.operation import KERNEL
 from amplifier_hooks.frameworks.openai_agents.attaching import attach_request
 from amplifier_hooks.frameworks.openai_agents.messages import (
     CannotWrite,
-    list_items,
-    read_items,
-    write_items,
-)
-from amplifier_hooks.frameworks.openai_agents.replies import (
     change_output,
     change_text,
+    list_items,
     make_message,
     make_response,
+    read_items,
     read_reply,
     read_reply_text,
     refuse,
     replace_output,
     stream_message,
     wants_nothing,
+    write_items,
 )
 from amplifier_hooks.frameworks.openai_agents.turn import Turn, current
 from amplifier_hooks.guards.policy.unread_tools import OfferedTool

@@ -2,8 +2,8 @@
 
 from amplifier_hooks.coverage import PYDANTIC_AI, Coverage
 from amplifier_hooks.frameworks.pydantic_ai.capability import AmplifierHooks
-from amplifier_hooks.frameworks.pydantic_ai.interrupts import resume
-from amplifier_hooks.frameworks.pydantic_ai.refusal import RunRefused
+from amplifier_hooks.frameworks.pydantic_ai.tools import resume
+from amplifier_hooks.frameworks.pydantic_ai.turn import RunRefused
 
 
 def coverage() -> Coverage:

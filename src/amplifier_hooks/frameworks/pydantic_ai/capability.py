@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import time
+from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from pydantic_ai import (
     AgentRunResult,
     ModelRequestContext,
     RunContext,
+    SkipModelRequest,
     ToolDefinition,
     UserPromptNode,
 )
@@ -23,19 +27,126 @@ from pydantic_ai.capabilities import (
     WrapRunHandler,
     WrapToolExecuteHandler,
 )
-from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import AbstractToolset
 
+from amplifier_core import events
 from amplifier_core.events.payloads import EndReason
 from amplifier_hooks.coverage import PYDANTIC_AI, Asking
 from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.external.messages import Plain
+from amplifier_hooks.external.verdicts import Reply
 from amplifier_hooks.frameworks.governing import Governable, govern
-from amplifier_hooks.frameworks.pydantic_ai.exchange import Exchange
-from amplifier_hooks.frameworks.pydantic_ai.gate import Gate
-from amplifier_hooks.frameworks.pydantic_ai.refusal import refuse
-from amplifier_hooks.frameworks.pydantic_ai.toolset import GovernedToolset, leads_to
-from amplifier_hooks.frameworks.pydantic_ai.turn import Turn, read_cancellation
+from amplifier_hooks.frameworks.pydantic_ai.messages import (
+    Reader,
+    change_reply,
+    make_message,
+    read_calls,
+    read_reply_text,
+    read_usage,
+    rebuild_request,
+    write_reply,
+)
+from amplifier_hooks.frameworks.pydantic_ai.tools import Gate, GovernedToolset, leads_to
+from amplifier_hooks.frameworks.pydantic_ai.turn import (
+    RunRefused,
+    Turn,
+    ends_with_text,
+    read_cancellation,
+    refuse,
+    tell_change,
+)
+from amplifier_hooks.guards.policy.unread_tools import OfferedTool, says_read_only
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The model's side of a run."""
+
+    turn: Turn
+    _reader: Reader = field(default_factory=Reader)
+    _asked_at: float = 0.0
+    _kept: list[ModelMessage] = field(default_factory=list)
+    """What hooks added for good with this request: a second attempt does not have it yet."""
+
+    async def ask(self, ctx: RunContext[Any], asked: ModelRequestContext) -> ModelRequestContext:
+        """The request that hooks leave; the model is not called if they refuse it."""
+        run = self.turn.use()
+        self.turn.check_prompt()
+        self.turn.streamed = asked.streaming
+        if asked.attempt == 1:
+            self._kept = []
+        parameters = asked.model_request_parameters
+        messages, instructions = [*asked.messages, *self._kept], parameters.instruction_parts
+        items = self._reader.list_items(messages, instructions)
+        verdict = await run.request(
+            [item.plain for item in items],
+            provider=asked.model.system,
+            model=asked.model.model_name,
+            tools=[_describe_tool(tool) for tool in parameters.function_tools],
+            keeps=True,
+        )
+        if not verdict.allowed:
+            raise self._refuse(asked, verdict.reason)
+        self._asked_at = time.perf_counter()
+        self._keep(ctx, verdict.lasting)
+        if not verdict.changed and not self._kept:
+            return asked
+        sent, left = rebuild_request(messages, instructions, items, verdict.placed)
+        return replace(
+            asked,
+            messages=sent,
+            model_request_parameters=replace(parameters, instruction_parts=left),
+        )
+
+    def _keep(self, ctx: RunContext[Any], lasting: Sequence[Plain]) -> None:
+        """Put what hooks added for good into the history of the run."""
+        for plain in lasting:
+            message = make_message(plain)
+            message.run_id, message.conversation_id = ctx.run_id, ctx.conversation_id
+            if isinstance(message, ModelRequest):
+                message.timestamp = datetime.now(UTC)
+            self._kept.append(message)
+            ctx.messages.append(message)
+
+    def _refuse(self, asked: ModelRequestContext, reason: str) -> Exception:
+        """The reason as the model's reply, if it may end the run with a text."""
+        if not ends_with_text(asked.model_request_parameters):
+            return RunRefused(reason)
+        return SkipModelRequest(ModelResponse(parts=[TextPart(reason)], finish_reason="stop"))
+
+    async def review(self, asked: ModelRequestContext, response: ModelResponse) -> ModelResponse:
+        """The reply that hooks leave."""
+        run = self.turn.use()
+        if not run.hears(events.PROVIDER_RESPONSE):
+            return response
+        calls = read_calls(response)
+        reply = Reply(
+            read_reply_text(response),
+            calls,
+            model=response.model_name,
+            usage=read_usage(response),
+            finish_reason=response.finish_reason,
+            duration_ms=int((time.perf_counter() - self._asked_at) * 1000),
+        )
+        verdict = await run.review(reply, provider=asked.model.system)
+        if verdict.allowed and not verdict.changed:
+            return response
+        if verdict.allowed:
+            if asked.streaming and verdict.text is not None:
+                await tell_change(run, events.PROVIDER_RESPONSE)
+            return change_reply(response, verdict.text, verdict.calls)
+        was_read = asked.streaming and not calls
+        if was_read or not ends_with_text(asked.model_request_parameters):
+            raise RunRefused(verdict.reason)
+        return write_reply(response, verdict.reason)
+
+
+def _describe_tool(tool: ToolDefinition) -> OfferedTool:
+    only_reads = says_read_only((tool.metadata or {}).get("annotations"))
+    return OfferedTool(tool.name, tool.parameters_json_schema, only_reads)
+
 
 _governed: ContextVar[frozenset[tuple[str | None, int]]] = ContextVar(
     "amplifier_governed", default=frozenset()

@@ -8,7 +8,7 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import Content
 
-from amplifier_hooks.frameworks.agent_framework.contents import (
+from amplifier_hooks.frameworks.agent_framework.messages import (
     describe_calls,
     is_call,
     read_texts,

@@ -8,7 +8,7 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import Content, Message
 
-from amplifier_hooks.frameworks.agent_framework.prompts import change_prompt, read_prompt
+from amplifier_hooks.frameworks.agent_framework.messages import change_prompt, read_prompt
 
 IMAGE = Content.from_uri("https://example.com/a.png", media_type="image/png")
 TALK = [Message("user", ["Hello."]), Message("assistant", ["Hi."])]

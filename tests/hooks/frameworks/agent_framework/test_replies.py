@@ -11,7 +11,7 @@ pytest.importorskip("agent_framework")
 from agent_framework import ChatResponse, Content, Message
 
 from amplifier_hooks.external.verdicts import ReplyVerdict
-from amplifier_hooks.frameworks.agent_framework.replies import (
+from amplifier_hooks.frameworks.agent_framework.messages import (
     change_reply,
     describe_reply,
     is_answer,

@@ -11,8 +11,8 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import ChatResponse, ChatResponseUpdate, Content, ResponseStream
 
-from amplifier_hooks.frameworks.agent_framework.replies import say_in_chat
-from amplifier_hooks.frameworks.agent_framework.streams import (
+from amplifier_hooks.frameworks.agent_framework.messages import say_in_chat
+from amplifier_hooks.frameworks.agent_framework.model_hooks import (
     follow_stream,
     hold_stream,
     stream_response,

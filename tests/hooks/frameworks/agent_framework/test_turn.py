@@ -13,8 +13,8 @@ from agent_framework import AgentResponse, Content, Message
 
 from amplifier_core import HookResult
 from amplifier_hooks.coverage import AGENT_FRAMEWORK
-from amplifier_hooks.frameworks.agent_framework.replies import say_as_agent
-from amplifier_hooks.frameworks.agent_framework.turn import (
+from amplifier_hooks.frameworks.agent_framework.messages import say_as_agent
+from amplifier_hooks.frameworks.agent_framework.middleware import (
     Turn,
     is_governed,
     is_waiting,

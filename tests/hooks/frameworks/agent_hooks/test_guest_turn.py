@@ -11,7 +11,7 @@ pytest.importorskip("agent_hooks")
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.testing import EventRecorder, MemoryAudit
 from amplifier_hooks.frameworks.agent_hooks import AmplifierInterceptor
-from amplifier_hooks.frameworks.agent_hooks.verdicts import CHANGED_AND_ASKED
+from amplifier_hooks.frameworks.agent_hooks.translation import CHANGED_AND_ASKED
 from tests.hooks.frameworks.agent_hooks.reference_host import (
     WRITE,
     Resolver,

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("agent_hooks")
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, HandedOver
-from amplifier_hooks.frameworks.agent_hooks.handing import HOST, HandingOver, note_questions
+from amplifier_hooks.frameworks.agent_hooks.guest import HOST, HandingOver, note_questions
 
 
 def make_question(*options: str) -> ApprovalQuestion:

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("agent_hooks")
 
-from amplifier_hooks.frameworks.agent_hooks.messages import (
+from amplifier_hooks.frameworks.agent_hooks.translation import (
     change_reply,
     restore_messages,
     show_message,

@@ -11,7 +11,7 @@ pytest.importorskip("agent_hooks")
 from agent_hooks import ApprovalOutcome, ApprovalRequest, InterceptionPoint, Verdict
 
 from amplifier_core.testing import ScriptedApproval
-from amplifier_hooks.frameworks.agent_hooks.people import GateResolver
+from amplifier_hooks.frameworks.agent_hooks.host import GateResolver
 from tests.support.harness import Harness
 
 CALL = {"tool_call": {"id": "c1", "name": "Write", "args": {"path": "a.txt"}}}

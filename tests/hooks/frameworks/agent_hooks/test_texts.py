@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("agent_hooks")
 
-from amplifier_hooks.frameworks.agent_hooks.texts import read_text, replace_text
+from amplifier_hooks.frameworks.agent_hooks.translation import read_text, replace_text
 
 IMAGE = {"type": "image", "url": "x"}
 BLOCKS = [IMAGE, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]

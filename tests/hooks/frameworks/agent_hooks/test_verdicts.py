@@ -17,7 +17,12 @@ from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
-from amplifier_hooks.frameworks.agent_hooks import verdicts
+from amplifier_hooks.frameworks.agent_hooks.translation import (
+    find_change,
+    write_denial,
+    write_permission,
+    write_question,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -33,7 +38,7 @@ def answer(name: str = "mine", error: BaseException | None = None, **fields: Any
 @given(values, values)
 def test_a_change_applied_to_what_was_there_is_what_was_left(before: Any, left: Any) -> None:
     """By the contract's own rules, whatever the two are."""
-    path, value = verdicts.find_change(before, left)
+    path, value = find_change(before, left)
     assert paths.apply(before, path, value) == left
 
 
@@ -53,17 +58,17 @@ def test_a_change_applied_to_what_was_there_is_what_was_left(before: Any, left: 
 )
 def test_no_more_is_rewritten_than_was_changed(before: Any, left: Any, path: str) -> None:
     """As far as the contract has a path for it."""
-    assert verdicts.find_change(before, left)[0] == path
+    assert find_change(before, left)[0] == path
 
 
 def test_a_denial_names_its_hook_and_says_why() -> None:
     """What a failed hook raised is not told to others."""
-    denied = verdicts.deny(Outcome(False, hook="guard", reason="no"))
+    denied = write_denial(Outcome(False, hook="guard", reason="no"))
     assert (denied.reason, denied.message) == ("amplifier:guard", "no")
     failed = answer("guard", RuntimeError("a secret"), action="deny", reason="a secret")
-    told = verdicts.deny(Outcome(False, hook="guard", reason="a secret", answers=(failed,)))
+    told = write_denial(Outcome(False, hook="guard", reason="a secret", answers=(failed,)))
     assert told.message == "hook 'guard' failed"
-    assert verdicts.deny(Outcome(False)).to_wire()["message"] == "no reason given"
+    assert write_denial(Outcome(False)).to_wire()["message"] == "no reason given"
 
 
 def test_all_questions_stand_in_one_denial_that_may_be_lifted() -> None:
@@ -72,7 +77,7 @@ def test_all_questions_stand_in_one_denial_that_may_be_lifted() -> None:
         ApprovalQuestion(f"{name}?", ("Allow", "Deny"), 5, "deny", hook=name, digest="d")
         for name in ("one", "two")
     ]
-    verdict = verdicts.ask(asked, ())
+    verdict = write_question(asked, ())
     assert verdict.is_liftable
     assert (verdict.reason, verdict.message) == ("amplifier:one", "one?; two?")
     assert [one["hook"] for one in (verdict.approval or {})["questions"]] == ["one", "two"]
@@ -85,16 +90,16 @@ def test_warnings_are_told_and_what_is_for_information_is_not() -> None:
         answer(user_message="by the way"),
         answer(),
     ]
-    verdict = verdicts.permit(1, 1, answers)
+    verdict = write_permission(1, 1, answers)
     assert [(one.reason, one.message) for one in verdict.warnings] == [
         ("amplifier:mine", "careful")
     ]
-    assert verdicts.permit({"a": 1}, {"a": 2}, answers).warnings == verdict.warnings
+    assert write_permission({"a": 1}, {"a": 2}, answers).warnings == verdict.warnings
 
 
 def test_a_change_of_type_alone_is_a_change() -> None:
     """For Python 1 equals True; for a tool it may not."""
-    assert verdicts.permit({"force": False}, {"force": False}, ()).transform is None
-    change = verdicts.permit({"force": False}, {"force": 0}, ()).transform
+    assert write_permission({"force": False}, {"force": False}, ()).transform is None
+    change = write_permission({"force": False}, {"force": 0}, ()).transform
     assert change is not None
     assert (change.path, type(change.value)) == ("$target.force", int)

@@ -20,7 +20,7 @@ from amplifier_hooks.frameworks.claude_agent_sdk.connection import (
     refuse,
     wait_for_ends,
 )
-from amplifier_hooks.frameworks.claude_agent_sdk.settings import choose
+from amplifier_hooks.frameworks.claude_agent_sdk.session import choose
 from tests.adapters.stage import Stage, ask, change_input, change_output
 from tests.hooks.frameworks.claude_agent_sdk.program import BASE, NO_CONTEXT, describe_call, tell
 

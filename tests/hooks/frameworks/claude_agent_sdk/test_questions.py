@@ -10,7 +10,7 @@ pytest.importorskip("claude_agent_sdk")
 
 from amplifier_hooks.external.handover import Handed
 from amplifier_hooks.frameworks import answer
-from amplifier_hooks.frameworks.claude_agent_sdk.questions import Questions
+from amplifier_hooks.frameworks.claude_agent_sdk.session import Questions
 
 
 def hand(prompt: str, call_id: str = "toolu_1") -> Handed:

@@ -8,8 +8,7 @@ import pytest
 
 pytest.importorskip("claude_agent_sdk")
 
-from amplifier_hooks.frameworks.claude_agent_sdk.questions import Questions
-from amplifier_hooks.frameworks.claude_agent_sdk.settings import LONGEST, choose
+from amplifier_hooks.frameworks.claude_agent_sdk.session import LONGEST, Questions, choose
 
 
 def test_our_answer_is_there_before_the_program_gives_up() -> None:

@@ -13,7 +13,7 @@ from fastmcp.resources import ResourceContent, ResourceResult
 from fastmcp.tools import ToolResult
 from mcp_types import ImageContent, TextContent
 
-from amplifier_hooks.frameworks.fastmcp.results import (
+from amplifier_hooks.frameworks.fastmcp.middleware import (
     add_texts,
     read_prompt,
     read_resource,

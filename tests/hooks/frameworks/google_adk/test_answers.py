@@ -12,7 +12,7 @@ from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.genai import types
 
-from amplifier_hooks.frameworks.google_adk.answers import change_answer, read_answer
+from amplifier_hooks.frameworks.google_adk.messages import change_answer, read_answer
 
 
 def make_event(*parts: types.Part, **more: Any) -> Event:

@@ -12,7 +12,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from amplifier_core.models import ToolResult
-from amplifier_hooks.frameworks.google_adk.contents import (
+from amplifier_hooks.frameworks.google_adk.messages import (
     make_content,
     make_plain,
     read_response,

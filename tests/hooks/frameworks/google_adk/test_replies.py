@@ -10,7 +10,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from amplifier_hooks.external.verdicts import ReplyVerdict
-from amplifier_hooks.frameworks.google_adk.replies import change_reply, read_reply, write_refusal
+from amplifier_hooks.frameworks.google_adk.messages import change_reply, read_reply, write_refusal
 
 
 def make_reply() -> LlmResponse:

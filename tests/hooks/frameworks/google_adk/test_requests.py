@@ -12,7 +12,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
 from amplifier_hooks.external.messages import Placed, place_messages
-from amplifier_hooks.frameworks.google_adk.requests import (
+from amplifier_hooks.frameworks.google_adk.messages import (
     change_calls,
     change_request,
     read_request,

@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("langchain")
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.langchain.governed import OVER, Governed, read_reason
-from amplifier_hooks.frameworks.langchain.graph_run import GraphRun
+from amplifier_hooks.frameworks.langchain.runs import OVER, Governed, GraphRun, read_reason
 from tests.adapters.stage import Stage
 
 

@@ -19,9 +19,8 @@ from langgraph.types import Command, interrupt
 
 from amplifier_core import HookResult
 from amplifier_hooks.frameworks import Governor, answer
-from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, graph_run
-from amplifier_hooks.frameworks.langchain.governed import Governed
-from amplifier_hooks.frameworks.langchain.governed_runs import _warn_once
+from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, runs
+from amplifier_hooks.frameworks.langchain.runs import Governed, _warn_once
 from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.drivers.langchain import make_model, make_tools
 from tests.adapters.stage import DONE, Stage, ask, call, use
@@ -262,7 +261,7 @@ async def test_a_run_that_nobody_resumes_is_ended(
     stage.listen("session:end")
     agent = make(stage.hooks, [*BOTH[:1], DONE], Ran(), InMemorySaver())
     await agent.ainvoke(SAY, THREAD)
-    monkeypatch.setattr("amplifier_hooks.frameworks.langchain.governed_runs.IDLE_SECONDS", -1.0)
+    monkeypatch.setattr("amplifier_hooks.frameworks.langchain.runs.IDLE_SECONDS", -1.0)
     other: Any = {"configurable": {"thread_id": "2"}}
     await (agent.ainvoke(SAY, other) if is_async else asyncio.to_thread(agent.invoke, SAY, other))
     assert [data["reason"] for _, data in stage.heard.events] == ["timeout", "complete"]
@@ -273,7 +272,7 @@ async def test_a_langgraph_that_hides_its_executor_is_governed(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, is_async: bool
 ) -> None:
     """A run is still found and ended with its answer; a warning says what does not work."""
-    monkeypatch.setattr(graph_run, "_find_executor", lambda config: None)
+    monkeypatch.setattr(runs, "_find_executor", lambda config: None)
     _warn_once.cache_clear()
     stage.answer("tool:pre", HookResult(action="deny", reason="never"), tool="wipe")
     stage.listen("session:start", "prompt:answer", "session:end")

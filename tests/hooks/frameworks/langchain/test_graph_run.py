@@ -12,7 +12,7 @@ pytest.importorskip("langchain")
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from amplifier_hooks.frameworks.langchain.graph_run import GraphRun, read_graph_run
+from amplifier_hooks.frameworks.langchain.runs import GraphRun, read_graph_run
 
 SAY: Any = {"messages": "Do it."}
 

@@ -11,7 +11,7 @@ pytest.importorskip("langchain")
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph.message import add_messages
 
-from amplifier_hooks.frameworks.langchain.keeping import Kept, keep, store
+from amplifier_hooks.frameworks.langchain.messages import Kept, keep, store
 
 SAID = [HumanMessage("a", id="1"), AIMessage("b", id="2")]
 LINT = {"role": "user", "content": "Lint"}

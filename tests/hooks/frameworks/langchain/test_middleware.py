@@ -20,7 +20,7 @@ from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.coverage import Asking
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, coverage
-from amplifier_hooks.frameworks.langchain.graph_run import read_graph_run
+from amplifier_hooks.frameworks.langchain.runs import read_graph_run
 from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.drivers.langchain import (
     ScriptedModel,

@@ -14,7 +14,7 @@ from langchain_core.tools import StructuredTool
 
 from amplifier_core import HookResult
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
-from amplifier_hooks.frameworks.langchain.net import Stopped
+from amplifier_hooks.frameworks.langchain.sub_agents import Stopped
 from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.drivers.langchain import make_model, make_tools
 from tests.adapters.stage import DONE, Stage, ask, call, change_input, change_output, use

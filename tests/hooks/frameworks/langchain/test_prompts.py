@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from amplifier_core import HookResult
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
-from amplifier_hooks.frameworks.langchain.prompts import change_prompt, read_answer, read_prompt
+from amplifier_hooks.frameworks.langchain.messages import change_prompt, read_answer, read_prompt
 from tests.adapters.drivers.driver import Step
 from tests.adapters.drivers.langchain import make_model
 from tests.adapters.stage import DONE, Stage, call

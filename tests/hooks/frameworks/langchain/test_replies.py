@@ -15,7 +15,16 @@ from pydantic import BaseModel
 
 from amplifier_hooks.external.messages import Placed
 from amplifier_hooks.external.verdicts import ReplyVerdict, RequestVerdict
-from amplifier_hooks.frameworks.langchain import replies
+from amplifier_hooks.frameworks.langchain.messages import (
+    change_reply,
+    change_request,
+    describe_failure,
+    describe_request,
+    list_tools,
+    name_model,
+    name_provider,
+    read_reply,
+)
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.langchain import make_model, make_tools
 
@@ -43,10 +52,10 @@ def make_request(**more: Any) -> ModelRequest[Any]:
 def test_what_a_request_says_about_itself() -> None:
     """The conversation with its system message, the provider, the tools, also those elsewhere."""
     request = make_request()
-    assert [one["role"] for one in replies.describe_request(request)] == ["system", "user"]
-    assert replies.name_provider(request) == "generic-fake-chat-model"
-    assert replies.name_model(request) is None
-    names = [one if isinstance(one, str) else one.name for one in replies.list_tools(request)]
+    assert [one["role"] for one in describe_request(request)] == ["system", "user"]
+    assert name_provider(request) == "generic-fake-chat-model"
+    assert name_model(request) is None
+    names = [one if isinstance(one, str) else one.name for one in list_tools(request)]
     assert names == ["note", "wipe", "boom", "web_search"]
 
 
@@ -56,15 +65,15 @@ def test_a_model_is_named_as_its_class_does_it() -> None:
     class Model:
         model = "x-1"
 
-    assert replies.name_model(make_request(model=Model())) == "x-1"
+    assert name_model(make_request(model=Model())) == "x-1"
 
 
 def test_a_request_is_the_same_object_or_another() -> None:
     """The conversation of the agent is not changed with it."""
     request = make_request()
-    assert replies.change_request(request, RequestVerdict(True)) is request
+    assert change_request(request, RequestVerdict(True)) is request
     placed = [Placed(0), Placed(1, {"role": "user", "content": "ho"})]
-    changed = replies.change_request(request, RequestVerdict(True, placed=placed, changed=True))
+    changed = change_request(request, RequestVerdict(True, placed=placed, changed=True))
     assert changed.messages[0].content == "ho"
     assert changed.system_message is request.system_message
     assert request.messages[0].content == "hi"
@@ -78,22 +87,22 @@ def test_what_a_reply_says() -> None:
         usage_metadata={"input_tokens": 3, "output_tokens": 4, "total_tokens": 7},
         response_metadata={"model_name": "x-1", "finish_reason": "stop"},
     )
-    reply = replies.read_reply(ModelResponse(result=[message]), time.perf_counter())
+    reply = read_reply(ModelResponse(result=[message]), time.perf_counter())
     assert (reply.text, reply.model, reply.finish_reason) == ("so", "x-1", "stop")
     assert reply.calls == [{"id": "1", "name": "note", "arguments": {"text": "a"}}]
     assert reply.usage == {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
-    assert replies.read_reply(ModelResponse(result=[]), 0.0).text == ""
+    assert read_reply(ModelResponse(result=[]), 0.0).text == ""
 
 
 def test_a_reply_is_the_same_object_or_another() -> None:
     """Refused, it calls no tool."""
     response: ModelResponse[Any] = ModelResponse(result=[AIMessage("so", tool_calls=[CALL])])
-    assert replies.change_reply(response, ReplyVerdict(True)) is response
-    refused = replies.change_reply(response, ReplyVerdict(False, "no")).result[0]
+    assert change_reply(response, ReplyVerdict(True)) is response
+    refused = change_reply(response, ReplyVerdict(False, "no")).result[0]
     assert isinstance(refused, AIMessage)
     assert (refused.content, refused.tool_calls) == ("no", [])
     both = ReplyVerdict(True, text="ok", calls=[])
-    changed = replies.change_reply(response, both).result[0]
+    changed = change_reply(response, both).result[0]
     assert isinstance(changed, AIMessage)
     assert (changed.content, changed.tool_calls) == ("ok", [])
 
@@ -103,9 +112,9 @@ def test_a_structured_reply_is_parsed_again() -> None:
     response: ModelResponse[Any] = ModelResponse(
         result=[AIMessage('{"degrees": 30}')], structured_response=Weather(degrees=30)
     )
-    changed = replies.change_reply(response, ReplyVerdict(True, text='{"degrees": 20}'))
+    changed = change_reply(response, ReplyVerdict(True, text='{"degrees": 20}'))
     assert changed.structured_response == Weather(degrees=20)
-    spoiled = replies.change_reply(response, ReplyVerdict(True, text="hot"))
+    spoiled = change_reply(response, ReplyVerdict(True, text="hot"))
     assert spoiled.structured_response is None
     assert "left no Weather" in str(spoiled.result[0].content)
 
@@ -119,10 +128,10 @@ def test_a_call_that_is_the_answer_cannot_be_changed() -> None:
         structured_response=Weather(degrees=30),
     )
     other = [{"id": "1", "name": "Weather", "arguments": {"degrees": 20}}]
-    refused = replies.change_reply(response, ReplyVerdict(True, calls=other))
+    refused = change_reply(response, ReplyVerdict(True, calls=other))
     assert refused.structured_response is None
     assert len(refused.result) == 1
-    kept = replies.change_reply(response, ReplyVerdict(True, text="then"))
+    kept = change_reply(response, ReplyVerdict(True, text="then"))
     assert kept.structured_response == Weather(degrees=30)
     assert kept.result[0].content == "then"
     assert kept.result[1] is answered
@@ -130,6 +139,6 @@ def test_a_call_that_is_the_answer_cannot_be_changed() -> None:
 
 def test_a_failed_request_in_our_words() -> None:
     """What and why."""
-    told = replies.describe_failure("x", ConnectionError("no route"))
+    told = describe_failure("x", ConnectionError("no route"))
     assert told["error"]["type"] == "ConnectionError"
     assert "no route" in told["error"]["message"]

@@ -16,7 +16,8 @@ from langgraph.types import Command
 from amplifier_core import HookResult
 from amplifier_core.models import ToolResult
 from amplifier_hooks.external.verdicts import Called
-from amplifier_hooks.frameworks.langchain import AmplifierMiddleware, results
+from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
+from amplifier_hooks.frameworks.langchain.messages import change_result, read_result
 from tests.adapters.drivers.langchain import make_model
 from tests.adapters.stage import Stage, call, change_output, use
 
@@ -43,7 +44,7 @@ def say(content: Any = "noted", **more: Any) -> ToolMessage:
 )
 def test_what_hooks_see_of_a_result(value: Any, output: Any, success: bool) -> None:
     """The text or the blocks that the model would read."""
-    seen = results.read_result(value)
+    seen = read_result(value)
     assert (seen.output, seen.success) == (output, success)
 
 
@@ -51,13 +52,13 @@ def test_an_untouched_result_is_the_same_object() -> None:
     """Also one that is a command."""
     value = Command(update={"messages": [say()]})
     called = Called(ToolResult(output="noted"), value, ran=True)
-    assert results.change_result(called, CALL) is value
+    assert change_result(called, CALL) is value
 
 
 def test_a_changed_result_says_the_other_thing_only() -> None:
     """What the tool returned beside its text is gone: it would tell what was removed."""
     called = Called(ToolResult(output="[removed]"), say(artifact="4711"), ran=True, changed=True)
-    changed = results.change_result(called, CALL)
+    changed = change_result(called, CALL)
     assert isinstance(changed, ToolMessage)
     assert (changed.content, changed.artifact, changed.status) == ("[removed]", None, "success")
 
@@ -66,23 +67,23 @@ def test_blocks_stay_blocks() -> None:
     """As tools of an MCP server return them."""
     other = [{"type": "text", "text": "[removed]"}]
     called = Called(ToolResult(output=other), say(BLOCKS), ran=True, changed=True)
-    assert results.change_result(called, CALL).content == other
+    assert change_result(called, CALL).content == other
     text = Called(ToolResult(output={"a": 1}), say(BLOCKS), ran=True, changed=True)
-    assert results.change_result(text, CALL).content == text.text
+    assert change_result(text, CALL).content == text.text
 
 
 def test_a_hook_may_make_a_failure_of_a_result() -> None:
     """And the other way round."""
     failed = Called(ToolResult(success=False, output="bad"), say(), ran=True, changed=True)
-    assert results.change_result(failed, CALL).status == "error"
+    assert change_result(failed, CALL).status == "error"
     mended = Called(ToolResult(output="ok"), say("bad", status="error"), ran=True, changed=True)
-    assert results.change_result(mended, CALL).status == "success"
+    assert change_result(mended, CALL).status == "success"
 
 
 def test_a_denial_answers_the_call() -> None:
     """The model reads the reason as an error of that call."""
     called = Called(ToolResult.refused("no"))
-    denied = results.change_result(called, CALL)
+    denied = change_result(called, CALL)
     assert (denied.content, denied.status, denied.tool_call_id) == ("no", "error", "1")
     assert denied.name == "note"
 
@@ -93,7 +94,7 @@ def test_the_message_in_a_command_is_changed() -> None:
     command = Command(update={"messages": [say(), other], "x": 1}, goto="end")
     value = [Command(update={"y": 1}), command]
     called = Called(ToolResult(output="[removed]"), value, ran=True, changed=True)
-    first, second = results.change_result(called, CALL)
+    first, second = change_result(called, CALL)
     assert first is value[0]
     assert [one.content for one in second.update["messages"]] == ["[removed]", "other"]
     assert (second.update["x"], second.goto) == (1, "end")

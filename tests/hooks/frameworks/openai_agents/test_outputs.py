@@ -14,7 +14,7 @@ from agents.tool import ToolOutputImage, ToolOutputText
 
 from amplifier_core.models import ToolResult
 from amplifier_hooks.external.verdicts import Called
-from amplifier_hooks.frameworks.openai_agents.outputs import (
+from amplifier_hooks.frameworks.openai_agents.messages import (
     is_failed,
     read_output,
     read_value,

@@ -10,7 +10,7 @@ pytest.importorskip("agents")
 
 from agents import AgentsException, InputGuardrailTripwireTriggered
 
-from amplifier_hooks.frameworks.openai_agents.prompts import (
+from amplifier_hooks.frameworks.openai_agents.messages import (
     PromptDenied,
     change_prompt,
     read_prompt,

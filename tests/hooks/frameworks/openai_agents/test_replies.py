@@ -13,8 +13,8 @@ from agents.testing import assistant_message, function_call
 from openai.types.responses import ResponseReasoningItem
 
 from amplifier_hooks.external.verdicts import ReplyVerdict
-from amplifier_hooks.frameworks.openai_agents.messages import CannotWrite
-from amplifier_hooks.frameworks.openai_agents.replies import (
+from amplifier_hooks.frameworks.openai_agents.messages import (
+    CannotWrite,
     change_output,
     make_message,
     make_response,

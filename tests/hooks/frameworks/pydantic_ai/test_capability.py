@@ -167,7 +167,7 @@ async def test_nothing_runs_where_the_adapter_fails(
     def fail(**_: object) -> None:
         raise ArithmeticError("a fault of ours")
 
-    monkeypatch.setattr("amplifier_hooks.frameworks.pydantic_ai.calls.Wanted", fail)
+    monkeypatch.setattr("amplifier_hooks.frameworks.pydantic_ai.tools.Wanted", fail)
     ran = Ran()
     with pytest.raises(ArithmeticError, match="a fault of ours"):
         await build(stage.hooks, WIPE, ran).run("Do it.")

@@ -14,8 +14,7 @@ from pydantic_ai.models.test import TestModel
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.frameworks.pydantic_ai import AmplifierHooks, RunRefused
-from amplifier_hooks.frameworks.pydantic_ai.gate import Gate
-from amplifier_hooks.frameworks.pydantic_ai.toolset import GovernedToolset, leads_to
+from amplifier_hooks.frameworks.pydantic_ai.tools import Gate, GovernedToolset, leads_to
 from amplifier_hooks.frameworks.pydantic_ai.turn import Turn
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.pydantic_ai import PydanticAIDriver

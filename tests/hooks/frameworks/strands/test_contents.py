@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("strands")
 
 from amplifier_core.models import ToolResult
-from amplifier_hooks.frameworks.strands.contents import (
+from amplifier_hooks.frameworks.strands.messages import (
     make_plain,
     read_arguments,
     read_block_text,

@@ -17,7 +17,7 @@ from strands.types.tools import AgentTool
 from amplifier_core import HookResult
 from amplifier_hooks.frameworks import answer
 from amplifier_hooks.frameworks.strands import AmplifierHooks
-from amplifier_hooks.frameworks.strands.governed_tool import GovernedTool
+from amplifier_hooks.frameworks.strands.tools import GovernedTool
 from tests.adapters.drivers.driver import Call, Ran
 from tests.adapters.drivers.strands import make_agent
 from tests.adapters.stage import DONE, Stage, ask, call, change_input, change_output, use
@@ -296,7 +296,7 @@ async def test_a_mistake_of_ours_runs_nothing(
     def fail(*_: Any) -> None:
         raise OSError("a mistake")
 
-    monkeypatch.setattr("amplifier_hooks.frameworks.strands.governed_tool.read_arguments", fail)
+    monkeypatch.setattr("amplifier_hooks.frameworks.strands.tools.read_arguments", fail)
     ran = Ran()
     agent = make_agent(ran, WIPE, plugins=[AmplifierHooks(stage.hooks)])
     await agent.invoke_async("Do it.")

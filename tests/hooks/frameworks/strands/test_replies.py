@@ -11,7 +11,7 @@ pytest.importorskip("strands")
 from strands.middleware import ModelStopReason
 
 from amplifier_hooks.external.verdicts import ReplyVerdict
-from amplifier_hooks.frameworks.strands.replies import (
+from amplifier_hooks.frameworks.strands.messages import (
     change_answer,
     change_reply,
     is_answer,

@@ -11,7 +11,7 @@ pytest.importorskip("strands")
 from strands.middleware import InvokeModelContext
 
 from amplifier_hooks.external.messages import Placed, place_messages
-from amplifier_hooks.frameworks.strands.requests import (
+from amplifier_hooks.frameworks.strands.messages import (
     change_calls,
     change_request,
     read_model_name,

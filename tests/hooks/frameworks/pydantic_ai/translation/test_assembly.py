@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from amplifier_hooks.frameworks.pydantic_ai.translation.assembly import Assembly
+from amplifier_hooks.frameworks.pydantic_ai.messages import Assembly
 
 HIDDEN = ToolAvailabilityDeltaPart(tools_added=["launch"])
 """What only the framework reads."""

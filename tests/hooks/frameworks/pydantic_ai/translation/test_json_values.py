@@ -12,7 +12,7 @@ pytest.importorskip("pydantic_ai")
 
 from pydantic import BaseModel, model_serializer
 
-from amplifier_hooks.frameworks.pydantic_ai.translation.json_values import to_json_values
+from amplifier_hooks.frameworks.pydantic_ai.messages import to_json_values
 
 
 class Stubborn(BaseModel):

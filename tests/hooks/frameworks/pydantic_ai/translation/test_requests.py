@@ -24,7 +24,11 @@ from pydantic_ai.messages import (
 )
 
 from amplifier_hooks.external.messages import place_messages
-from amplifier_hooks.frameworks.pydantic_ai.translation import requests
+from amplifier_hooks.frameworks.pydantic_ai.messages import (
+    Reader,
+    make_message,
+    rebuild_request,
+)
 
 INSTRUCTIONS = [InstructionPart(content="Be brief."), InstructionPart(content="Be kind.")]
 MESSAGES: list[ModelMessage] = [
@@ -47,14 +51,14 @@ PLAIN: list[dict[str, Any]] = [
 
 def rebuild(after: list[dict[str, Any]]) -> tuple[list[ModelMessage], Any]:
     """What is sent if hooks leave this."""
-    items = requests.Reader().list_items(MESSAGES, INSTRUCTIONS)
+    items = Reader().list_items(MESSAGES, INSTRUCTIONS)
     placed = place_messages([item.plain for item in items], after)
-    return requests.rebuild(MESSAGES, INSTRUCTIONS, items, placed)
+    return rebuild_request(MESSAGES, INSTRUCTIONS, items, placed)
 
 
 def test_hooks_see_each_part_as_a_message() -> None:
     """The instructions come first."""
-    items = requests.Reader().list_items(MESSAGES, INSTRUCTIONS)
+    items = Reader().list_items(MESSAGES, INSTRUCTIONS)
     assert [item.plain for item in items] == PLAIN
 
 
@@ -67,7 +71,7 @@ def test_a_result_that_is_no_text_is_shown() -> None:
             raise ValueError("no")
 
     request = ModelRequest(parts=[ToolReturnPart("read", Stubborn(), "call_1")])
-    (item,) = requests.Reader().list_items([request], None)
+    (item,) = Reader().list_items([request], None)
     assert "Stubborn that cannot be shown" in item.plain["content"]
 
 
@@ -77,12 +81,12 @@ def test_feedback_of_the_framework_is_a_message() -> None:
     feedback: list[ModelMessage] = [
         ModelRequest(parts=[RetryFeedbackPart("Try again.", retry=retry)])
     ]
-    items = requests.Reader().list_items(feedback, None)
+    items = Reader().list_items(feedback, None)
     (plain,) = [item.plain for item in items]
     assert plain["role"] == "user"
     assert "Try again." in plain["content"]
     placed = place_messages([plain], [{**plain, "content": "Stop."}])
-    sent, _ = requests.rebuild(feedback, None, items, placed)
+    sent, _ = rebuild_request(feedback, None, items, placed)
     assert [part.content for part in sent[0].parts] == ["Stop."]  # type: ignore[union-attr]
     assert isinstance(sent[0].parts[0], UserPromptPart)
 
@@ -138,7 +142,7 @@ def test_an_added_message_joins_the_request_before_it() -> None:
 )
 def test_an_added_message_has_the_role_that_a_hook_gave_it(role: str, kind: type) -> None:
     """As the framework writes it."""
-    made = requests.make_message({"role": role, "content": [{"type": "text", "text": "Hi."}]})
+    made = make_message({"role": role, "content": [{"type": "text", "text": "Hi."}]})
     (part,) = made.parts
     assert isinstance(part, kind)
     assert part.content == "Hi."  # type: ignore[attr-defined]
@@ -146,7 +150,7 @@ def test_an_added_message_has_the_role_that_a_hook_gave_it(role: str, kind: type
 
 def test_a_message_is_read_once_unless_it_changes() -> None:
     """The framework puts a new list of parts into a message that it changes."""
-    reader, message = requests.Reader(), ModelRequest(parts=[UserPromptPart("Go.")])
+    reader, message = Reader(), ModelRequest(parts=[UserPromptPart("Go.")])
     first = reader.list_items([message], None)
     assert reader.list_items([message], None)[0] is first[0]
     message.parts = [*message.parts, UserPromptPart("Now.")]

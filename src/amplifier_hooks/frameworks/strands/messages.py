@@ -1,22 +1,96 @@
-"""A request to a model: as messages that hooks read, and with what they made of it."""
+"""Requests, replies and results of Strands: as hooks see them, and as they left them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strands.middleware import InvokeModelContext
+from pydantic_core import to_jsonable_python
+from strands.middleware import InvokeModelContext, ModelStopReason
 
+from amplifier_core.models import ToolResult
+from amplifier_core.utils import safe_repr
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.external.messages import Placed, Plain
-from amplifier_hooks.frameworks.strands.contents import (
-    read_arguments,
-    read_block_text,
-    read_text,
-    replace_text,
-)
+from amplifier_hooks.external.verdicts import Reply, ReplyVerdict
 from amplifier_hooks.guards.policy.unread_tools import OfferedTool
+
+Block = Mapping[str, Any]
+
+
+def read_text(blocks: Iterable[Block] | None) -> str:
+    """The text of blocks, without the model's thoughts."""
+    return "".join(str(block["text"]) for block in blocks or () if "text" in block)
+
+
+def replace_text(blocks: Sequence[Block], text: str) -> list[Any]:
+    """The blocks with this text in the place of their first, and all else that they had."""
+    place = next((number for number, block in enumerate(blocks) if "text" in block), 0)
+    before = [block for block in blocks[:place] if "text" not in block]
+    after = [block for block in blocks[place:] if "text" not in block]
+    return [*before, *([{"text": text}] if text else []), *after]
+
+
+def make_plain(value: Any) -> Any:
+    """The value as JSON would hold it; what it cannot hold is described."""
+    try:
+        return to_jsonable_python(
+            value, bytes_mode="base64", fallback=safe_repr, by_alias=False, inf_nan_mode="strings"
+        )
+    except Exception:  # noqa: BLE001 - cycles, and classes that cannot write themselves
+        return safe_repr(value)
+
+
+def read_arguments(given: Any) -> dict[str, Any]:
+    """The input of a call as hooks see it; some models send no object."""
+    plain = make_plain(given)
+    if isinstance(plain, dict):
+        return plain
+    return {} if plain is None else {"input": plain}
+
+
+def read_result(result: Any) -> ToolResult:
+    """What hooks see of the result of a tool: its text, or its blocks if it has others."""
+    if not isinstance(result, dict) or "content" not in result:
+        return ToolResult(output=make_plain(result))
+    output = read_blocks(result["content"])
+    if result.get("status") == "error":
+        return ToolResult(success=False, output=output, error=str(output))
+    return ToolResult(output=output)
+
+
+def read_blocks(blocks: Sequence[Block]) -> Any:
+    """The text of a result's blocks; the value of one that is JSON; else all of them."""
+    if all(block.keys() == {"text"} for block in blocks):
+        return "\n".join(str(block["text"]) for block in blocks)
+    if len(blocks) == 1 and blocks[0].keys() == {"json"}:
+        return make_plain(blocks[0]["json"])
+    return make_plain(list(blocks))
+
+
+def read_block_text(blocks: Sequence[Block]) -> str:
+    """The same as text."""
+    found = read_blocks(blocks)
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def write_result(result: ToolResult, tool_use_id: str) -> Any:
+    """What the model is given of a result that hooks have changed or refused."""
+    failed = result.denied or not result.success
+    return {
+        "toolUseId": tool_use_id,
+        "status": "error" if failed else "success",
+        "content": [_write_block(result)],
+    }
+
+
+def _write_block(result: ToolResult) -> dict[str, Any]:
+    if isinstance(result.output, dict) and not result.denied:
+        return {"json": result.output}
+    return {"text": result.get_serialized_output()}
+
 
 SYSTEM = -1
 """The place of the system prompt, which is no message."""
@@ -196,3 +270,68 @@ def _change_call(block: Any, call: Plain) -> Any:
         return block
     changed = {**before, "toolUseId": call.get("id"), "name": name, "input": arguments}
     return {"toolUse": changed}
+
+
+_TOKENS = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "totalTokens": "total_tokens",
+    "cacheReadInputTokens": "cache_read_tokens",
+    "cacheWriteInputTokens": "cache_write_tokens",
+}
+
+
+def read_reply(stop: ModelStopReason, model: str | None, duration_ms: int) -> Reply:
+    """What hooks see of a reply."""
+    blocks = stop.message["content"]
+    usage: dict[str, Any] = dict(stop.usage)
+    return Reply(
+        text=read_text(blocks),
+        calls=read_calls(blocks),
+        model=model,
+        usage={ours: usage[theirs] for theirs, ours in _TOKENS.items() if theirs in usage},
+        finish_reason=stop.stop_reason,
+        duration_ms=duration_ms,
+    )
+
+
+def is_answer(stop: ModelStopReason) -> bool:
+    """Whether the agent answers with this reply: it wants no tool."""
+    return not any("toolUse" in block for block in stop.message["content"])
+
+
+def write_refusal(reason: str, stop: ModelStopReason | None = None) -> ModelStopReason:
+    """A reply that ends the turn, with what the model's own has cost."""
+    if stop is not None:
+        return _rebuild(stop, [{"text": reason}])
+    return ModelStopReason(
+        stop_reason="end_turn",
+        message={"role": "assistant", "content": [{"text": reason}]},
+        usage={"inputTokens": 0, "outputTokens": 0, "totalTokens": 0},
+        metrics={"latencyMs": 0},
+    )
+
+
+def change_reply(stop: ModelStopReason, verdict: ReplyVerdict) -> ModelStopReason:
+    """The reply with what hooks left of it."""
+    blocks: list[Any] = list(stop.message["content"])
+    if verdict.text is not None:
+        blocks = replace_text(blocks, verdict.text)
+    if verdict.calls is not None:
+        blocks = change_calls(blocks, verdict.calls)
+    return _rebuild(stop, blocks)
+
+
+def change_answer(stop: ModelStopReason, text: str) -> ModelStopReason:
+    """The reply with another text."""
+    return _rebuild(stop, replace_text(stop.message["content"], text))
+
+
+def _rebuild(stop: ModelStopReason, blocks: list[Any]) -> ModelStopReason:
+    reason = stop.stop_reason
+    if any("toolUse" in block for block in blocks):
+        reason = "tool_use"
+    elif reason == "tool_use":
+        reason = "end_turn"
+    message: Any = {**stop.message, "content": blocks}
+    return ModelStopReason(reason, message, stop.usage, stop.metrics)

@@ -1,22 +1,83 @@
-"""A request to a model: as messages that hooks read, and with what they made of it."""
+"""Requests, replies and answers: as hooks see them, and as they left them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.genai import types
+from pydantic_core import to_jsonable_python
 
+from amplifier_core.models import ToolResult
+from amplifier_core.utils import safe_repr
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.external.messages import Placed, Plain
-from amplifier_hooks.frameworks.google_adk.contents import (
-    make_content,
-    make_plain,
-    read_response,
-    read_text,
-    replace_text_of,
-)
+from amplifier_hooks.external.verdicts import Reply, ReplyVerdict
+
+
+def read_text(parts: Iterable[types.Part] | None) -> str:
+    """The text of parts, without the model's thoughts."""
+    return "".join(part.text for part in parts or () if is_text(part) and part.text)
+
+
+def is_text(part: types.Part) -> bool:
+    """Whether a part is something that is said."""
+    return part.text is not None and not part.thought
+
+
+def make_content(role: str, text: str) -> types.Content:
+    """A content of one text."""
+    return types.Content(role=role, parts=[types.Part(text=text)])
+
+
+def replace_text(content: types.Content, text: str) -> types.Content:
+    """The content with this text in the place of its first, and all else that it had."""
+    return content.model_copy(update={"parts": replace_text_of(content.parts or [], text)})
+
+
+def replace_text_of(parts: list[types.Part], text: str) -> list[types.Part]:
+    """The parts with this text in the place of their first."""
+    place = next((number for number, part in enumerate(parts) if is_text(part)), 0)
+    before = [part for part in parts[:place] if not is_text(part)]
+    after = [part for part in parts[place:] if not is_text(part)]
+    return [*before, *([types.Part(text=text)] if text else []), *after]
+
+
+def read_value(value: Any) -> ToolResult:
+    """What hooks see of what a tool returned."""
+    plain = make_plain(value)
+    if isinstance(plain, dict) and plain.get("error"):
+        return ToolResult(success=False, output=plain, error=str(plain["error"]))
+    return ToolResult(output=plain)
+
+
+def make_plain(value: Any) -> Any:
+    """The value as JSON would hold it; what it cannot hold is described."""
+    try:
+        return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    except Exception:  # noqa: BLE001 - cycles, and classes that cannot write themselves
+        return safe_repr(value)
+
+
+def write_value(result: ToolResult) -> Any:
+    """What the model is given of a result that hooks have changed or refused."""
+    if result.denied or (not result.success and not isinstance(result.output, dict)):
+        return {"error": result.get_serialized_output()}
+    return result.get_serialized_output() if result.output is None else result.output
+
+
+def read_response(response: types.FunctionResponse) -> str:
+    """The text of a tool's result in a request."""
+    given = response.response or {}
+    if given.keys() == {"result"} and isinstance(given["result"], str):
+        return given["result"]
+    return json.dumps(make_plain(given), ensure_ascii=False)
+
 
 SYSTEM = -1
 """The place of the instructions, which are no content."""
@@ -189,3 +250,72 @@ def _change_call(part: types.Part | None, call: Plain) -> types.Part:
     # What else the model put beside the call, such as a signature, stays there.
     changed = before.model_copy(update={"name": name, "args": arguments})
     return part.model_copy(update={"function_call": changed})
+
+
+def read_reply(response: LlmResponse, duration_ms: int) -> Reply:
+    """What hooks see of a reply."""
+    parts = (response.content.parts if response.content else None) or []
+    reason = response.finish_reason
+    return Reply(
+        text=read_text(parts),
+        calls=read_calls(parts),
+        model=response.model_version,
+        usage=_read_usage(response.usage_metadata),
+        finish_reason=None if reason is None else reason.value.lower(),
+        duration_ms=duration_ms,
+    )
+
+
+def _read_usage(usage: types.GenerateContentResponseUsageMetadata | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    known = {
+        "input_tokens": usage.prompt_token_count,
+        "output_tokens": usage.candidates_token_count,
+        "total_tokens": usage.total_token_count,
+        "cache_read_tokens": usage.cached_content_token_count,
+        "reasoning_tokens": usage.thoughts_token_count,
+    }
+    return {name: count for name, count in known.items() if count is not None}
+
+
+def write_refusal(reason: str) -> LlmResponse:
+    """A reply that ends the turn."""
+    return LlmResponse(content=make_content("model", reason))
+
+
+def change_reply(response: LlmResponse, verdict: ReplyVerdict) -> LlmResponse:
+    """The reply with what hooks left of it."""
+    content = response.content or types.Content(role="model")
+    parts = list(content.parts or ())
+    if verdict.text is not None:
+        parts = replace_text_of(parts, verdict.text)
+    if verdict.calls is not None:
+        parts = change_calls(parts, verdict.calls)
+    return response.model_copy(update={"content": content.model_copy(update={"parts": parts})})
+
+
+def read_answer(event: Event) -> str:
+    """The text that an agent answers with, if this event is its answer."""
+    if event.partial or event.author == "user" or not event.is_final_response():
+        return ""
+    return read_text(event.content.parts if event.content else None)
+
+
+def change_answer(event: Event, before: str, after: str) -> Event:
+    """The event with another answer, also where the framework has copied it to."""
+    content = event.content or types.Content(role="model")
+    delta = {key: _swap(value, before, after) for key, value in event.actions.state_delta.items()}
+    actions = event.actions.model_copy(update={"state_delta": delta})
+    return event.model_copy(
+        update={
+            "content": replace_text(content, after),
+            "actions": actions,
+            "output": _swap(event.output, before, after),
+        }
+    )
+
+
+def _swap(value: Any, before: str, after: str) -> Any:
+    """What the framework keeps under the agent's `output_key`."""
+    return after if value == before else value

@@ -1,9 +1,10 @@
-"""A net under sub-agents without the middleware: hooks see their calls, and can stop them."""
+"""Agents without the middleware that a governed tool starts: stopped by a net, or noticed."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -12,19 +13,110 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.tracers.context import register_configure_hook
 
 from amplifier_core import events
 from amplifier_core.errors import AmplifierError
-from amplifier_core.events.payloads import EndReason
-from amplifier_core.models.outcome import describe_denial
+from amplifier_core.events.payloads import (
+    AgentCompleteData,
+    AgentSpawnData,
+    EndReason,
+    Status,
+)
+from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.tool_call import start_call
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import LANGCHAIN
+from amplifier_hooks.external.coverage_gaps import meet_ungoverned
 from amplifier_hooks.external.governor import Governor
-from amplifier_hooks.external.run import Run
-from amplifier_hooks.frameworks.langchain.results import read_result
-from amplifier_hooks.frameworks.langchain.spawning import find_parent
+from amplifier_hooks.external.run import Run, inside
+from amplifier_hooks.external.verdicts import TextVerdict
+from amplifier_hooks.frameworks.langchain.messages import read_result
+
+UNNAMED = "agent"
+
+
+class Spawning:
+    """One sub-agent, as hooks of its parent see it; without a parent, nobody is asked."""
+
+    def __init__(self, governor: Governor, agent: str) -> None:
+        self._parent = find_parent(governor)
+        self._agent = agent or UNNAMED
+        self._task = ""
+        self._started = time.monotonic()
+
+    async def ask(self, task: str) -> TextVerdict:
+        """Whether it may start, and with which task."""
+        if self._parent is None:
+            return TextVerdict(True, task)
+        outcome = await self._parent.ask(events.AGENT_SPAWN, dict(self._describe(task)))
+        return self._judge(task, outcome)
+
+    def ask_sync(self, task: str) -> TextVerdict:
+        """The same for a thread."""
+        if self._parent is None:
+            return TextVerdict(True, task)
+        asking = self._parent.ask(events.AGENT_SPAWN, dict(self._describe(task)))
+        return self._judge(task, self._parent.home.run_sync(asking))
+
+    async def complete(self, reason: EndReason, response: str) -> None:
+        """Tell hooks of the parent that it is done."""
+        if self._parent is not None:
+            done = self._describe_end(reason, response)
+            await self._parent.tell(events.AGENT_COMPLETE, dict(done))
+
+    def complete_sync(self, reason: EndReason, response: str) -> None:
+        """The same for a thread."""
+        if self._parent is not None:
+            done = self._describe_end(reason, response)
+            self._parent.tell_sync(events.AGENT_COMPLETE, dict(done))
+
+    @property
+    def _parent_id(self) -> str:
+        return str(self._parent.coordinator.session_id) if self._parent is not None else ""
+
+    def _describe(self, task: str) -> AgentSpawnData:
+        return AgentSpawnData(
+            parent_session_id=self._parent_id,
+            agent_name=self._agent,
+            task=task,
+            config_override={},
+        )
+
+    def _judge(self, task: str, outcome: Outcome) -> TextVerdict:
+        if not outcome.allowed:
+            return TextVerdict(False, outcome.denial)
+        wanted = (outcome.data or {}).get("task", task)
+        if not isinstance(wanted, str):
+            kind = type(wanted).__name__
+            return TextVerdict(False, f"A hook left no task for {self._agent}: {kind}")
+        self._task = wanted
+        return TextVerdict(True, wanted, wanted != task)
+
+    def _describe_end(self, reason: EndReason, response: str) -> AgentCompleteData:
+        return AgentCompleteData(
+            parent_session_id=self._parent_id,
+            agent_name=self._agent,
+            task=self._task,
+            result={"response": response},
+            duration_ms=int((time.monotonic() - self._started) * 1000),
+            status=_read_status(reason),
+        )
+
+
+def find_parent(governor: Governor) -> Run | None:
+    """The run whose tool is being called, if it is one of this governor."""
+    run = inside.get()
+    if isinstance(run, Run) and run.governor is governor and not run.has_ended:
+        return run
+    return None
+
+
+def _read_status(reason: EndReason) -> Status:
+    if reason == "complete":
+        return "success"
+    return "interrupted" if reason == "user_exit" else "error"
 
 
 class Stopped(AmplifierError):
@@ -224,3 +316,110 @@ async def _refuse_change(watched: _Watched, event: str) -> str:
         "AmplifierMiddleware"
     )
     return (await watched.run.coordinator.deny(event, KERNEL, why)).denial
+
+
+CURE = "give it AmplifierMiddleware, or pass config={'callbacks': [middleware.net()]}"
+_STEP = "graph:step:"
+"""How LangGraph marks a node of a graph."""
+_NO_NAME = "LangGraph"
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Something that was started: a graph, one of its nodes, or another chain."""
+
+    name: str
+    parent: UUID | None
+    is_node: bool
+
+
+class Watch(BaseCallbackHandler):
+    """Looks for a graph that calls models or tools, and that no middleware of ours governs.
+
+    Its first call decides: until then, a graph may still turn out to have the middleware.
+    """
+
+    # Otherwise LangChain logs what a handler raises, and goes on with the agent.
+    raise_error = True
+
+    def __init__(self, run: Run, own: Mediated) -> None:
+        self._run = run
+        self._own = own
+        self._chains: dict[UUID, _Chain] = {}
+
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Remember which graph a step belongs to."""
+        is_node = any(tag.startswith(_STEP) for tag in tags or ())
+        name = str(kwargs.get("name") or "")
+        self._chains[run_id] = _Chain(name, parent_run_id, is_node)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget it."""
+        self._chains.pop(run_id, None)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget it."""
+        self._chains.pop(run_id, None)
+
+    def on_chat_model_start(
+        self, serialized: Any, messages: Any, *, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """A model is called."""
+        self._judge(parent_run_id)
+
+    def on_llm_start(
+        self, serialized: Any, prompts: Any, *, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """A model is called."""
+        self._judge(parent_run_id)
+
+    def on_tool_start(
+        self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """A tool is called."""
+        self._judge(parent_run_id)
+
+    def _judge(self, caller: UUID | None) -> None:
+        """Stopped if the graph that calls has no hooks and must not go on without."""
+        if mediated.get() is not self._own or self._run.has_ended:
+            return
+        graph = self._find_graph(caller)
+        if graph is None or is_in_net(graph):
+            return
+        name = self._chains[graph].name
+        agent = UNNAMED if name in ("", _NO_NAME) else name
+        why = meet_ungoverned(self._run, agent, CURE)
+        if why is not None:
+            raise Stopped(why)
+
+    def _find_graph(self, caller: UUID | None) -> UUID | None:
+        """The graph whose node makes a call; None if a tool makes it by itself."""
+        while caller is not None and (chain := self._chains.get(caller)) is not None:
+            if chain.is_node:
+                return chain.parent if chain.parent in self._chains else None
+            caller = chain.parent
+        return None
+
+
+_watching: ContextVar[Watch | None] = ContextVar("amplifier_watch", default=None)
+register_configure_hook(_watching, inheritable=True)
+
+
+@contextlib.contextmanager
+def watch_call(run: Run, name: str) -> Iterator[None]:
+    """The call of this tool has passed the hooks of a run; agents that it starts are noticed."""
+    with mediate(name) as own:
+        token = _watching.set(Watch(run, own))
+        try:
+            yield
+        finally:
+            _watching.reset(token)

@@ -1,1 +1,0 @@
-"""What Pydantic AI has and what hooks see, in both directions."""
