@@ -17,7 +17,7 @@ from amplifier_hooks.http_guard.server import bind
 from amplifier_hooks.mcp.server.server import build_app, create_server
 from amplifier_hooks.mcp.server.toolbox import Settings, Toolbox
 from amplifier_hooks.mcp.server.trails import choose_scope
-from tests.hooks.mcp.gateway.http.incoming.asgi import Relay, run_listening
+from tests.hooks.mcp.gateway.http.asgi import Relay, run_listening
 from tests.hooks.server.world import run_server
 from tests.support.guest_resident import PlayedJudge
 from tests.support.guests import make_guest_folder

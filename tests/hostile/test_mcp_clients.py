@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.mcp.gateway.clients.line import make_gateway
+from amplifier_hooks.mcp.clients.command_line import make_gateway
 from tests.hooks.cli.program import invoke
 from tests.support.agent_homes import empty_home
 from tests.support.trust import trust_project

@@ -19,7 +19,7 @@ NOT_STARTED = {
     "amplifier_hooks/cli/commands/doctor.py": "looks beside it",
     "amplifier_hooks/cli/commands/demo/report.py": "looks beside it",
     "amplifier_hooks/modules/installation.py": "prints a command for people",
-    "amplifier_hooks/mcp/gateway/clients/program.py": "compares, and hands it to line.py: -I",
+    "amplifier_hooks/mcp/clients/command_line.py": "compares, and hands it to line.py: -I",
     "amplifier_hooks/machine/programs.py": "looks beside it",
     "amplifier_hooks/coding_agents/installing/system.py": "checks whose file it is",
     "amplifier_hooks/coding_agents/installing/line.py": "hands it to build_line: -I -S",

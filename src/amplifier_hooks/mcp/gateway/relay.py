@@ -22,8 +22,7 @@ from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError, ChannelNo
 from amplifier_hooks.mcp.gateway.judging import Judge, build_forwarded, write_refusal
 from amplifier_hooks.mcp.gateway.lists import LISTS, Lists
 from amplifier_hooks.mcp.gateway.methods import FROM_CLIENT, FROM_SERVER, Method
-from amplifier_hooks.mcp.gateway.pending import Kind, Pending, Side
-from amplifier_hooks.mcp.gateway.progress import Progress
+from amplifier_hooks.mcp.gateway.pending import Kind, Pending, Progress, Side
 from amplifier_hooks.mcp.gateway.rounds import (
     Rounds,
     carries_questions,

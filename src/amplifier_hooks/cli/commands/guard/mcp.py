@@ -21,8 +21,8 @@ from amplifier_hooks.coding_agents.installing.record import Records, open_mcp_re
 from amplifier_hooks.coding_agents.installing.runtime import lock_runtime
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace, list_mcp_places
-from amplifier_hooks.mcp.gateway.clients.installation import SCOPES, Change, list_files
-from amplifier_hooks.mcp.gateway.clients.status import ClientStatus, ServerStatus, read_client
+from amplifier_hooks.mcp.clients.installation import SCOPES, Change, list_files
+from amplifier_hooks.mcp.clients.status import ClientStatus, ServerStatus, read_client
 
 Edit = Callable[[str, list[McpPlace], Records], Change]
 
@@ -293,9 +293,9 @@ def _install(
 ) -> None:
     from amplifier_hooks.cli.commands.guard.installing import require_trust
     from amplifier_hooks.cli.person import refuse_agents
-    from amplifier_hooks.mcp.gateway.clients.entry import Wish
-    from amplifier_hooks.mcp.gateway.clients.installation import put_before
-    from amplifier_hooks.mcp.gateway.clients.line import make_gateway
+    from amplifier_hooks.mcp.clients.command_line import make_gateway
+    from amplifier_hooks.mcp.clients.entries import Wish
+    from amplifier_hooks.mcp.clients.installation import put_before
 
     refuse_agents()
     report.check_names(open_servers)
@@ -307,7 +307,7 @@ def _install(
 
 def _remove(report: Report) -> None:
     from amplifier_hooks.cli.person import refuse_agents
-    from amplifier_hooks.mcp.gateway.clients.installation import take_out
+    from amplifier_hooks.mcp.clients.installation import take_out
 
     refuse_agents()
     report.change(take_out)

@@ -150,8 +150,7 @@ def _read_settings(
     command: tuple[str, ...],
 ) -> Settings:
     from amplifier_hooks.guards.mcp.protocol import check_server_name, make_server_name
-    from amplifier_hooks.mcp.gateway.gateway import Settings
-    from amplifier_hooks.mcp.gateway.naming import guess_name, identify_server
+    from amplifier_hooks.mcp.gateway.gateway import Settings, guess_name, identify_server
 
     try:
         own = check_server_name(name) if name else make_server_name(guess_name(url, command))
@@ -264,7 +263,7 @@ async def _run(work: Coroutine[Any, Any, int]) -> int:
 def _say(text: str) -> None:
     """Tell the person who reads what the client keeps of its servers' messages."""
     from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.mcp.gateway.lines import write_if_room
+    from amplifier_hooks.mcp.gateway.pipes import write_if_room
 
     # Some clients never read it, and everything would stand still for a full pipe.
     write_if_room(2, f"amplifier: {escape(text)}".encode("utf-8", "replace"))

@@ -1,1 +1,0 @@
-"""Tables of servers as text: read, and changed entry by entry; the rest stays as it is."""

@@ -1,0 +1,448 @@
+"""The channels to clients that connect by HTTP: one with a session, or all without one at once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections import deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_hooks.guards.mcp.frames import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    LARGEST,
+    Frame,
+    make_key,
+    refuse,
+    write_frame,
+)
+from amplifier_hooks.http_guard import Refusal
+from amplifier_hooks.mcp.gateway.channel import ChannelError
+from amplifier_hooks.mcp.gateway.http.guard import MessageRefusal
+from amplifier_hooks.mcp.gateway.http.headers import ParamHeaders, list_mirrored
+
+_WAITING = 1024
+
+
+class Inbox:
+    """Messages in their order, until the end."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
+
+    async def read(self) -> bytes | None:
+        """The next message; None when no more will come, however often one asks."""
+        found = await self._queue.get()
+        if found is None:
+            self._queue.put_nowait(None)
+        return found
+
+    async def put(self, raw: bytes) -> None:
+        """Add a message, once there is room for it."""
+        await self._queue.put(raw)
+
+    def put_if_room(self, raw: bytes) -> None:
+        """Add a message that nobody can wait for, unless there is no room."""
+        if not self._queue.full():
+            self._queue.put_nowait(raw)
+
+    def end(self) -> None:
+        """Nobody waits for answers to what is still here."""
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._queue.put_nowait(None)
+
+
+LARGEST_BACKLOG = 2 * LARGEST
+"""Bytes that wait for a client that does not read; it is given up if there are more."""
+
+
+class Reply:
+    """Messages for one answer, in the order in which they came."""
+
+    def __init__(self, waits_for: Collection[str], *, takes_events: bool) -> None:
+        self.open = set(waits_for)
+        """The keys of the requests that are not answered yet."""
+        self.takes_events = takes_events
+        """Whether the client takes several messages, or just the answer."""
+        self.is_ended = False
+        self.is_overrun = False
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+
+    def add(self, raw: bytes) -> None:
+        """A message that goes with it."""
+        if self.takes_events and not self.is_ended:
+            self._put(raw)
+
+    def answer(self, key: str, raw: bytes) -> None:
+        """The response to one of its requests; it ends with the last."""
+        self.open.discard(key)
+        self._put(raw)
+        if not self.open:
+            self.end()
+
+    def end(self) -> None:
+        """No more will come."""
+        self.is_ended = True
+        self._news.set()
+
+    async def wait_for_end(self) -> None:
+        """Until no more will come."""
+        while not self.is_ended:
+            self._news.clear()
+            await self._news.wait()
+
+    async def wait(self) -> None:
+        """Until there is a message, or no more will come."""
+        while not self._waiting and not self.is_ended:
+            self._news.clear()
+            await self._news.wait()
+
+    def take(self) -> bytes | None:
+        """The next message, if there is one."""
+        if not self._waiting:
+            return None
+        raw = self._waiting.popleft()
+        self._size -= len(raw)
+        return raw
+
+    @property
+    def is_lone_answer(self) -> bool:
+        """Whether it is one message, and no more will come."""
+        return self.is_ended and len(self._waiting) == 1
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether nothing is left and nothing will come."""
+        return self.is_ended and not self._waiting
+
+    def _put(self, raw: bytes) -> None:
+        if self._size + len(raw) > LARGEST_BACKLOG and self._waiting:
+            self.is_overrun = True
+            self._waiting.clear()
+            self.end()
+            return
+        self._waiting.append(raw)
+        self._size += len(raw)
+        self._news.set()
+
+
+logger = logging.getLogger(__name__)
+
+PROGRESS = "notifications/progress"
+CANCELLED = "notifications/cancelled"
+_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenRequest:
+    """A request that waits for its response."""
+
+    id: Any
+    token: str | None
+    reply: Reply
+
+
+class ClientSession:
+    """One client. Its requests are told apart by their ids, which it gives each only once."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self._inbox = Inbox()
+        self._asked: dict[str, _OpenRequest] = {}
+        self._tokens: dict[str, str] = {}
+        self._stream: Reply | None = None
+        self._kept: deque[Frame] = deque()
+        self._is_closed = False
+        self._why = "the client has left"
+
+    # For the relay
+
+    async def receive(self) -> bytes | None:
+        """The next message of the client."""
+        return await self._inbox.read()
+
+    async def send(self, frame: Frame) -> None:
+        """Put a message into the answer to which it belongs."""
+        if self._is_closed:
+            raise ChannelError(self._why)
+        if frame.is_response:
+            self._answer(frame)
+        else:
+            self._tell(frame)
+
+    async def close(self) -> None:
+        """Tell the client that no more will come."""
+        self.fail("the gateway has ended the connection")
+
+    # For the HTTP side
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client waits for nothing."""
+        return not self._asked and (self._stream is None or self._stream.is_ended)
+
+    async def take(self, frames: Sequence[Frame], *, takes_events: bool) -> Reply:
+        """Hand messages to the relay, and get the reply that will have the answers."""
+        self._check_open()
+        asked = {frame.key: frame for frame in frames if frame.is_request and frame.key is not None}
+        for key, frame in asked.items():
+            if key in self._asked:
+                why = "Another request with this id is under way."
+                raise MessageRefusal(400, why, INVALID_REQUEST, frame.message["id"])
+        reply = Reply(asked, takes_events=takes_events)
+        for key, frame in asked.items():
+            one = self._asked[key] = _OpenRequest(frame.message["id"], find_token(frame), reply)
+            if one.token is not None:
+                self._tokens[one.token] = key
+        for frame in frames:
+            await self._inbox.put(frame.raw)
+            if frame.method == CANCELLED:
+                self._end_cancelled(make_key(frame.params.get("requestId")))
+        return reply
+
+    def follow(self) -> Reply:
+        """The reply for what belongs to no request; a new one takes the place of the last."""
+        self._check_open()
+        if self._stream is not None:
+            self._stream.end()
+        self._stream = Reply((), takes_events=True)
+        while self._kept:
+            self._stream.add(self._kept.popleft().raw)
+        return self._stream
+
+    async def leave(self, reply: Reply) -> None:
+        """The client does not wait for this reply any more: cancel what it asked for."""
+        reply.end()
+        for key in list(reply.open):
+            asked = self._forget(key)
+            if asked is not None and not self._is_closed:
+                await self._inbox.put(write_cancellation(asked.id).raw)
+
+    def fail(self, why: str) -> None:
+        """End everything; requests that wait are answered with the reason."""
+        if self._is_closed:
+            return
+        self._is_closed, self._why = True, why
+        for key, asked in self._asked.items():
+            asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, why).raw)
+        self._asked.clear()
+        if self._stream is not None:
+            self._stream.end()
+        self._inbox.end()
+
+    def _end_cancelled(self, key: str) -> None:
+        """No response will come for what the client itself has cancelled."""
+        asked = self._forget(key)
+        if asked is None:
+            return
+        if asked.reply.takes_events and len(asked.reply.open) == 1:
+            asked.reply.end()
+        else:
+            asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, "cancelled").raw)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise Refusal(404, f"The session has ended: {self._why}. Start a new one.")
+
+    def _answer(self, frame: Frame) -> None:
+        key = frame.key or ""
+        asked = self._forget(key)
+        if asked is not None:  # else the client has left
+            asked.reply.answer(key, frame.raw)
+
+    def _forget(self, key: str) -> _OpenRequest | None:
+        asked = self._asked.pop(key, None)
+        if asked is not None and asked.token is not None:
+            self._tokens.pop(asked.token, None)
+        return asked
+
+    def _tell(self, frame: Frame) -> None:
+        if frame.method == PROGRESS:
+            key = self._tokens.get(make_key(frame.params.get("progressToken")), "")
+            if key in self._asked:
+                self._asked[key].reply.add(frame.raw)
+            return
+        open_streams = [one.reply for one in self._asked.values() if one.reply.takes_events]
+        if self._stream is not None and not self._stream.is_ended:
+            self._stream.add(frame.raw)
+        elif open_streams:
+            open_streams[-1].add(frame.raw)
+        else:
+            self._keep(frame)
+
+    def _keep(self, frame: Frame) -> None:
+        """Wait for the client to open a stream."""
+        self._kept.append(frame)
+        if len(self._kept) > _KEPT:
+            lost = self._kept.popleft()
+            logger.warning("a client reads no messages; %.100s was dropped", lost.method)
+            if lost.is_request:
+                why = "the client reads no requests"
+                self._inbox.put_if_room(refuse(lost.message["id"], INTERNAL_ERROR, why).raw)
+
+
+def write_cancellation(id: Any) -> Frame:
+    """Says that nobody waits for a request any more."""
+    params = {"requestId": id, "reason": "the client has disconnected"}
+    return write_frame({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
+
+
+def find_token(frame: Frame) -> str | None:
+    """The key of the token that progress of a request will have."""
+    meta = frame.params.get("_meta")
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    return make_key(token) if isinstance(token, str | int) else None
+
+
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_TOKEN = "progressToken"
+_METHOD_NOT_FOUND = -32601
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedRequest:
+    """A request under way: what its client calls it."""
+
+    id: Any
+    token: Any
+    method: str
+    reply: Reply
+
+
+class SharedClients:
+    """All clients at once."""
+
+    def __init__(self) -> None:
+        self._inbox = Inbox()
+        self._numbers = itertools.count(1)
+        self._asked: dict[str, _SharedRequest] = {}
+        self._params = ParamHeaders()
+        self._is_closed = False
+        self._why = "the gateway has ended"
+
+    # For the relay
+
+    async def receive(self) -> bytes | None:
+        """The next message of any client."""
+        return await self._inbox.read()
+
+    async def send(self, frame: Frame) -> None:
+        """Put a message into the answer to which it belongs."""
+        if self._is_closed:
+            raise ChannelError(self._why)
+        if frame.is_response:
+            self._answer(frame)
+        elif frame.is_request:
+            why = "clients without a session take no requests"
+            await self._inbox.put(refuse(frame.message["id"], _METHOD_NOT_FOUND, why).raw)
+        else:
+            self._tell(frame)
+
+    async def close(self) -> None:
+        """Tell the clients that no more will come."""
+        self.fail("the gateway has ended the connection")
+
+    # For the HTTP side
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the relay behind it has ended."""
+        return self._is_closed
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no client waits for anything."""
+        return not self._asked
+
+    async def take(self, frame: Frame, *, takes_events: bool) -> Reply:
+        """Hand a message to the relay, and get the reply that will have the answer."""
+        if self._is_closed:
+            why = f"{self._why}; try again"
+            raise MessageRefusal(503, why, INVALID_REQUEST, frame.message.get("id"))
+        if not frame.is_request:
+            await self._inbox.put(frame.raw)
+            return Reply((), takes_events=False)
+        id = f"amplifier-{next(self._numbers)}"
+        key = make_key(id)
+        params, token = _replace_token(frame.params, id)
+        reply = Reply({key}, takes_events=takes_events)
+        self._asked[key] = _SharedRequest(frame.message["id"], token, frame.method, reply)
+        changed = {**frame.message, "id": id, **({"params": params} if params else {})}
+        await self._inbox.put(write_frame(changed).raw)
+        return reply
+
+    def list_headers(self, frame: Frame) -> dict[str, str]:
+        """The headers that must come with a message, and say the same."""
+        return {**list_mirrored(frame), **self._params.list_headers(frame)}
+
+    async def leave(self, reply: Reply) -> None:
+        """A client does not wait any more: cancel what it asked for."""
+        reply.end()
+        for key in list(reply.open):
+            if self._asked.pop(key, None) is not None and not self._is_closed:
+                await self._inbox.put(write_cancellation(_read_key(key)).raw)
+
+    def fail(self, why: str) -> None:
+        """End everything; requests that wait are answered with the reason."""
+        if self._is_closed:
+            return
+        self._is_closed, self._why = True, why
+        for key, asked in self._asked.items():
+            asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, why).raw)
+        self._asked.clear()
+        self._inbox.end()
+
+    def _answer(self, frame: Frame) -> None:
+        key = frame.key or ""
+        asked = self._asked.pop(key, None)
+        if asked is not None:  # else its client has left
+            self._learn(asked, frame)
+            restored = write_frame({**frame.message, "id": asked.id})
+            asked.reply.answer(key, restored.raw)
+
+    def _learn(self, asked: _SharedRequest, frame: Frame) -> None:
+        """Note which arguments clients have to repeat in headers."""
+        result = frame.message.get("result")
+        tools = result.get("tools") if isinstance(result, dict) else None
+        if asked.method == "tools/list" and isinstance(tools, list):
+            self._params.learn(tools)
+
+    def _tell(self, frame: Frame) -> None:
+        meta = frame.params.get("_meta")
+        subscription = meta.get(SUBSCRIPTION) if isinstance(meta, dict) else None
+        if frame.method == PROGRESS:
+            asked = self._asked.get(make_key(frame.params.get(_TOKEN)))
+            params = {**frame.params, _TOKEN: asked.token} if asked else {}
+        elif isinstance(meta, dict) and subscription is not None:
+            asked = self._asked.get(make_key(subscription))
+            params = {**frame.params, "_meta": {**meta, SUBSCRIPTION: asked.id}} if asked else {}
+        else:
+            self._tell_only_one(frame)
+            return
+        if asked is not None:  # else its client has left
+            asked.reply.add(write_frame({**frame.message, "params": params}).raw)
+
+    def _tell_only_one(self, frame: Frame) -> None:
+        """Pass on what names no request if there is just one; no client may read for another."""
+        if len(self._asked) == 1:
+            next(iter(self._asked.values())).reply.add(frame.raw)
+        else:
+            logger.warning("%.100s was dropped: nothing tells for which client", frame.method)
+
+
+def _replace_token(params: dict[str, Any], id: str) -> tuple[dict[str, Any], Any]:
+    """The params with our token in place of the client's, and the client's."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or _TOKEN not in meta:
+        return params, None
+    return {**params, "_meta": {**meta, _TOKEN: id}}, meta[_TOKEN]
+
+
+def _read_key(key: str) -> str:
+    return key.strip('"')
