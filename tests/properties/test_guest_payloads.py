@@ -120,3 +120,11 @@ def test_what_is_refused_stays_refused_whatever_the_payload_holds(
     text = json.dumps(_change(payload, changes)).encode() + tail
     response = ask(Request(agent, event, text, 60.0, cwd=str(project)))
     assert _is_refused(agent, event, response), (response, text)
+
+
+def test_copilots_own_payload_is_not_taken_for_one_of_vs_code(project: Path, ask: Any) -> None:
+    """It would be answered as VS Code is, which Copilot CLI does not obey."""
+    path = PAYLOADS / "copilot" / "preToolUse.create.json"
+    payload = {**json.loads(path.read_text()), "cwd": str(project), "session_id": "0"}
+    request = Request("copilot", "preToolUse", json.dumps(payload).encode(), 60.0, cwd=str(project))
+    assert _is_refused("copilot", "preToolUse", ask(request))

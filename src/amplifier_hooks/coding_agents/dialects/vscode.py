@@ -101,7 +101,8 @@ def is_from_vscode(agent: str, payload: Mapping[str, Any]) -> bool:
         return True
     tool = payload.get("tool_name")
     if agent == "copilot":  # which spells everything in camelCase there
-        return "session_id" in payload or tool is not None
+        own = "sessionId" in payload or "toolName" in payload
+        return not own and ("session_id" in payload or tool is not None)
     return "sessionId" in payload or tool in _OF_ITS_OWN - _SHARED
 
 
