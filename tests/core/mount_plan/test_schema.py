@@ -18,6 +18,7 @@ class Unread:
 
 def test_the_id_of_a_module_is_not_blank() -> None:
     """Or nobody could find it."""
+    assert Module.model_validate({"module": "loop-basic"}).module == "loop-basic"
     with pytest.raises(ValidationError, match="must not be empty"):
         Module.model_validate({"module": " "})
 
