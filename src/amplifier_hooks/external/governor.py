@@ -23,7 +23,7 @@ from amplifier_hooks.external.coverage_gaps import (
     check_start,
     tell_unheard,
 )
-from amplifier_hooks.external.loops import Home, start_own_loop
+from amplifier_hooks.external.loops import Home, run_at_exit, start_own_loop
 from amplifier_hooks.external.opening import (
     explain_end,
     open_child,
@@ -279,7 +279,7 @@ def _end_what_is_open() -> None:
     """A program that ends leaves no session open: its trail says that the run did not end."""
     for governor in list(_governors):
         with contextlib.suppress(Exception):
-            governor.close_sync("error")
+            run_at_exit(governor.close("error"))
 
 
 def _disown_all() -> None:

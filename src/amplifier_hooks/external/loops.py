@@ -7,13 +7,15 @@ import math
 import os
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from amplifier_core.utils import PATIENCE
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 THREAD = "amplifier-hooks"
 
@@ -22,8 +24,39 @@ THREAD = "amplifier-hooks"
 def start_own_loop() -> asyncio.AbstractEventLoop:
     """The loop of this process for callers without one, in a thread of its own."""
     loop = asyncio.new_event_loop()
-    threading.Thread(target=_serve, args=(loop,), name=THREAD, daemon=True).start()
+    if not _exiting.is_set():
+        threading.Thread(target=_serve, args=(loop,), name=THREAD, daemon=True).start()
     return loop
+
+
+_exiting = threading.Event()
+
+
+def run_at_exit(work: Coroutine[Any, Any, object]) -> None:
+    """Run the work while the interpreter exits; since Python 3.12 no thread can be started then.
+
+    What the work hands to the loop's threads is done in the loop's own thread.
+    """
+    _exiting.set()
+    loop = start_own_loop()
+    if loop.is_running():
+        loop.call_soon_threadsafe(loop.set_default_executor, _SameThreadExecutor())
+        asyncio.run_coroutine_threadsafe(work, loop).result()
+    else:
+        loop.set_default_executor(_SameThreadExecutor())
+        loop.run_until_complete(work)
+
+
+class _SameThreadExecutor(ThreadPoolExecutor):
+    """Calls where it is asked to: loops accept only this class, but it has no thread."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - whoever awaits the result gets it
+            future.set_exception(error)
+        return future
 
 
 # A child that was forked has the loop and not its thread.

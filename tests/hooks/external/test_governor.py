@@ -300,17 +300,29 @@ def test_a_denied_prompt_leaves_no_run_open() -> None:
     assert heard.names == ["session:end"]
 
 
-def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path) -> None:
-    """The trail on disk has an end, with the reason error."""
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "asyncio.run(hooks.open(seen))",
+        "hooks.open_sync(seen)",
+        "asyncio.run_coroutine_threadsafe(hooks.open(seen), other).result()",
+    ],
+    ids=["loop that ended", "no loop", "loop of a daemon thread"],
+)
+def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path, opening: str) -> None:
+    """The trail on disk has an end, also where the interpreter starts no more threads (3.12)."""
+    (tmp_path / "amplifier.yaml").write_text(
+        f"audit: {{enabled: true, path: {tmp_path / 'audit'}}}"
+    )
     code = f"""
-import asyncio
-from amplifier_hooks.frameworks import govern
+import asyncio, threading
 from amplifier_hooks.coverage import Coverage
-from pathlib import Path
-Path({str(tmp_path / "amplifier.yaml")!r}).write_text(
-    "audit: {{enabled: true, path: {tmp_path / "audit"}}}")
+from amplifier_hooks.frameworks import govern
 hooks = govern({str(tmp_path / "amplifier.yaml")!r}, folder={str(tmp_path)!r})
-asyncio.run(hooks.open(Coverage("x", "X", "x", "x", "x", {{}}, ())))
+seen = Coverage("x", "X", "x", "x", "x", {{}}, ())
+other = asyncio.new_event_loop()
+threading.Thread(target=other.run_forever, daemon=True).start()
+{opening}
 """
     env = {"HOME": str(tmp_path), "PATH": "/usr/bin"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
