@@ -6,11 +6,11 @@ CHANGED ?=
 ADAPTERS ?=
 PROJECTS = pyproject.toml src/amplifier_core/pyproject.toml src/amplifier_audit/pyproject.toml
 
-.PHONY: help demo demo-web test test-all check bench slow agents adapters mcp docs screenshots mutants wheels clean
+.PHONY: help demo demo-web test test-all check bench bench-security slow agents adapters mcp docs screenshots mutants wheels clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/run.ok ## See hooks at work, in one minute
 	@.venv/bin/amplifier demo
@@ -29,6 +29,9 @@ check: .venv/dev.ok ## Lint, formatting, types and import contracts
 
 bench: .venv/dev.ok ## Measure against the bare loop
 	@scripts/bench
+
+bench-security: .venv/dev.ok ## Measure what the guards ask and stop (AMPLIFIER_PUBLIC_DATA=folder for public lists)
+	@.venv/bin/python -m benchmarks.security
 
 slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 	@scripts/test -m slow
