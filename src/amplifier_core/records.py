@@ -351,6 +351,8 @@ class KeptDecision(Body):
     prompt: Text
     decision: Text | None
     digest: str
+    by: str = ""
+    """By which rule it stands, if not by what a person said for always."""
 
 
 class ApprovalKept(KeptDecision):

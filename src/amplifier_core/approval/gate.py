@@ -15,6 +15,7 @@ from amplifier_core.approval.question import (
     ApprovalQuestion,
     DecidingApprovalSystem,
     HandedOver,
+    RecallingApprovalSystem,
 )
 from amplifier_core.errors import ApprovalError, ApprovalTimeout
 from amplifier_core.events import is_unique
@@ -73,9 +74,18 @@ class ApprovalGate:
         found = [self._remembered[key] for key in keys if key in self._remembered]
         said = [decision for decision, its_tool in found if its_tool is tool]
         if not said:
-            return None
+            return self._recall_elsewhere(question)
         kept = min(said, key=lambda one: one.allowed)  # a no is stronger
         return GateDecision(kept.allowed, "cache", kept.decision, kept.by)
+
+    def _recall_elsewhere(self, question: ApprovalQuestion) -> GateDecision | None:
+        """What the approval system knows of an earlier answer; it names a rule as its author."""
+        if not isinstance(self.system, RecallingApprovalSystem):
+            return None
+        answer = self.system.recall(question)
+        if answer is None or not read_option(answer.option).allows:
+            return None
+        return GateDecision(True, "cache", answer.option, answer.by)
 
     def remember(
         self, registration: int, question: ApprovalQuestion, decision: GateDecision, tool: Any

@@ -168,6 +168,8 @@ class Passage:
         if known or kept:
             kind = ApprovalRemembered if known else ApprovalKept
             about = kind(prompt=question.prompt, decision=decision.decision, digest=question.digest)
+            by = decision.by or ""
+            about.by = by if by.startswith("rule:") else ""
             self._write(answer, question, about)
         if decision.how != "handed_over":
             await self._announce_decision(question, decision)

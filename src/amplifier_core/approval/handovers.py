@@ -98,6 +98,11 @@ class Handovers:
         """A question has been answered."""
         self._pending.remove(handover)
 
+    def list_about(self, call: str) -> list[Handover]:
+        """The questions about a call, and about parts of it."""
+        parts = f"{call}:"
+        return [one for one in self._pending if one.call == call or one.call.startswith(parts)]
+
     def list_calls(self) -> list[str]:
         """The calls that were asked about, and are not known to have run."""
         return list(dict.fromkeys(one.call for one in self._pending))

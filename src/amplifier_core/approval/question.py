@@ -29,4 +29,11 @@ class DecidingApprovalSystem(Protocol):
     async def decide(self, question: ApprovalQuestion) -> AnyAnswer: ...
 
 
+@runtime_checkable
+class RecallingApprovalSystem(Protocol):
+    """An approval system that may know that exactly this was allowed before: nobody is asked."""
+
+    def recall(self, question: ApprovalQuestion) -> ApprovalAnswer | None: ...
+
+
 AnyApprovalSystem = ApprovalSystem | DecidingApprovalSystem

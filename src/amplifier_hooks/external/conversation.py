@@ -54,6 +54,12 @@ class EventContext:
     answers: list[Answer] = field(default_factory=list)
     """What hooks answered, each with its hook."""
 
+    folder: str = ""
+    """Where the other program is, if it says so."""
+
+    left_to_program: bool = False
+    """Whether a rule of its person, which the program itself follows, stands for an answer."""
+
     host: tuple[str, ...] = ()
     """The command line of the other program, where its mode matters at this event."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import shlex
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from amplifier_core import events
-from amplifier_core.approval.handovers import State
+from amplifier_core.approval.handovers import Handover, State
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import ToolPreData
 from amplifier_core.models import ToolResult
@@ -80,6 +80,9 @@ class OpenCall:
     reason: str = ""
     """What the agent was told then."""
 
+    folder: str = ""
+    """Where the program was, if it says so."""
+
     def describe(self) -> dict[str, Any]:
         """The call in the terms of our events."""
         return {"tool_name": self.tool, "tool_input": self.input, "tool_call_id": self.id}
@@ -137,6 +140,10 @@ class OpenCalls:
                 continue
 
 
+OnRun = Callable[[OpenCall, list[Handover]], None]
+"""Hears of a call that has run as it was judged, with the questions that the program was handed."""
+
+
 class ToolCalls:
     """The tool calls of one session, which another program runs between the two halves of each.
 
@@ -152,6 +159,7 @@ class ToolCalls:
         """Those that were allowed, or handed over, and are not reported back."""
         self.denied = OpenCalls()
         """Those that must not run: the program may show a result of one all the same."""
+        self.on_run: OnRun = lambda call, asked: None
 
     # Before the tool
 
@@ -196,7 +204,8 @@ class ToolCalls:
                 input=left["tool_input"],
                 asked=dict(requested["tool_input"]) if changed else {},
                 started=time.time(),
-                approved=bool(outcome.digest) and not handed_over,
+                approved=bool(outcome.digest) and not (handed_over or event.left_to_program),
+                folder=call.cwd,
             )
         )
         return _allow(going, event, left["tool_input"] if changed else None)
@@ -302,6 +311,8 @@ class ToolCalls:
             call.call_id or _make_id(), call.call_id, tool, dict(given), {}, time.time()
         )
         ended = found or denied or told
+        if found is not None and is_same(found.input, dict(given)):
+            self.on_run(found, self._coordinator.handovers.list_about(found.id))
         await self._learn(ended.id, "allowed", shown)
         return ended
 
@@ -343,9 +354,9 @@ class ToolCalls:
 
     async def _learn(self, call_id: str, state: State, evidence: str) -> None:
         """What is known now of the questions about a call, and about parts of it."""
-        for one in self._coordinator.handovers.list_calls():
-            if one == call_id or one.startswith(f"{call_id}:"):
-                await self._coordinator.handovers.learn(one, state, evidence)
+        handovers = self._coordinator.handovers
+        for one in dict.fromkeys(about.call for about in handovers.list_about(call_id)):
+            await handovers.learn(one, state, evidence)
 
     async def note_denial(self, call: Incoming, event: EventContext, reason: str | None) -> None:
         """Keep a denied call in mind: the program may show a result of it all the same."""
@@ -435,9 +446,9 @@ def _allow(outcome: Outcome, event: EventContext, changed: dict[str, Any] | None
     said = tuple(f"The user allowed this and said: {one}" for one in outcome.comments)
     if outcome.handed_over:
         return Verdict(decision="ask", reason=event.question, tool_input=changed, context=said)
-    if outcome.digest:
+    if outcome.digest and not event.left_to_program:
         return Verdict(decision="allow", reason=APPROVED, tool_input=changed, context=said)
-    return Verdict(tool_input=changed)
+    return Verdict(tool_input=changed, context=said)
 
 
 def _measure_start(call: Incoming, ended: OpenCall) -> float:

@@ -246,6 +246,7 @@ def _read_approval(record: Record, body: Body) -> RecordedApproval | None:
                 digest=body.digest,
                 prompt=plain(body.prompt),
                 decision=plain(body.decision),
+                by=body.by,
                 how="cache",
             )
     return None

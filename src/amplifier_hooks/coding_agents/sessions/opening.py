@@ -9,16 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.approval import (
-    AnyAnswer,
-    AnyApprovalSystem,
-    ApprovalAnswer,
-    ApprovalQuestion,
-    HandedOver,
-)
-from amplifier_core.approval.options import read_option
-from amplifier_core.approval.question import DecidingApprovalSystem
-from amplifier_core.errors import ApprovalError
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
@@ -27,93 +17,12 @@ from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.protection import protect_guard
+from amplifier_hooks.coding_agents.sessions.approval import HostPrompt, RememberingApproval
 from amplifier_hooks.coding_agents.sessions.bypasses import deny_bare_shells, refuse_prompts
 from amplifier_hooks.coding_agents.sessions.handlers import ask_people_elsewhere
 from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession
-from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
-
-
-class HostPrompt:
-    """Hands the question over: the answer is the agent's to get, and a no keeps the tool away."""
-
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
-
-    async def decide(self, question: ApprovalQuestion) -> HandedOver:
-        """Let it pass here, so that the agent asks before it goes on."""
-        event = current_event.get()
-        if event is None or "ask" not in event.powers:
-            raise ApprovalError("nobody can be asked at this event of the agent")
-        options = (one for one in question.options if read_option(one).allows)
-        once = next((one for one in options if not read_option(one).remembered), None)
-        if once is None:
-            raise ApprovalError(f"none of {', '.join(question.options)} allows it once")
-        said = [event.question] if event.question else []
-        event.question = "\n".join([*said, question.prompt])
-        return HandedOver(self._agent, goes_on=True)
-
-
-ALWAYS = "guest_always"
-"""In the state of a session: what was answered for always."""
-
-
-class RememberingApproval:
-    """Asks once where a person said always; within one process the gate itself remembers."""
-
-    def __init__(self, system: AnyApprovalSystem, state: dict[str, Any]) -> None:
-        self._system = system
-        self._state = state
-
-    async def decide(self, question: ApprovalQuestion) -> AnyAnswer:
-        """The answer that was given before, or the person's."""
-        known = self._recall(question)
-        if known is not None:
-            return known
-        answer = await self._ask(question)
-        self._remember(question, answer)
-        return answer
-
-    async def _ask(self, question: ApprovalQuestion) -> AnyAnswer:
-        system: Any = self._system
-        if isinstance(system, DecidingApprovalSystem):
-            return await system.decide(question)
-        answer: str = await system.request_approval(
-            question.prompt, list(question.options), question.timeout, question.default
-        )
-        return answer
-
-    def _recall(self, question: ApprovalQuestion) -> ApprovalAnswer | None:
-        kept = self._list_kept()
-        found = [kept.get(_build_key(question, scoped)) for scoped in (False, True)]
-        dicts = [one for one in found if isinstance(one, dict)]
-        said = [one for one in dicts if one.get("option") in question.options]
-        if not said:
-            return None
-        chosen = min(said, key=lambda one: read_option(one["option"]).allows)  # a no is stronger
-        return ApprovalAnswer(chosen["option"], by=f"rule:always, said by {chosen.get('by')}")
-
-    def _remember(self, question: ApprovalQuestion, answer: AnyAnswer) -> None:
-        option = answer if isinstance(answer, str) else getattr(answer, "option", None)
-        meaning = read_option(option) if isinstance(option, str) else None
-        edited = isinstance(answer, ApprovalAnswer) and answer.edited_input is not None
-        if meaning is None or not meaning.remembered or edited or option not in question.options:
-            return
-        by = answer.by if isinstance(answer, ApprovalAnswer) else None
-        kept = self._list_kept()
-        kept[_build_key(question, meaning.scoped)] = {"option": option, "by": by or "a person"}
-        self._state[ALWAYS] = kept
-
-    def _list_kept(self) -> dict[str, Any]:
-        kept = self._state.get(ALWAYS)
-        return dict(kept) if isinstance(kept, dict) else {}
-
-
-def _build_key(question: ApprovalQuestion, scoped: bool) -> str:
-    about = "" if scoped else question.digest
-    return "\n".join([question.hook, question.tool_name or "", about, question.prompt])
-
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -152,6 +61,9 @@ async def open_agent_session(
         prepare=_remember_answers,
     )
     external = await ExternalSession.attach(session, dialect.name)
+    asking = session.coordinator.approval_system
+    if isinstance(asking, RememberingApproval):
+        external.tools.on_run = asking.allowed.note
     deny_bare_shells(session.coordinator, dialect)
     refuse_prompts(session.coordinator, dialect.name)
     protect_guard(

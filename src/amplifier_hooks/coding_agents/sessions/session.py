@@ -137,7 +137,11 @@ class AgentSession:
         dialect = dialect or self.dialect
         row = dialect.events[incoming.native]
         event = EventContext(
-            row.powers, event=incoming.event, agent_id=incoming.agent_id, host=host
+            row.powers,
+            event=incoming.event,
+            agent_id=incoming.agent_id,
+            folder=incoming.cwd,
+            host=host,
         )
         token = current_event.set(event)
         self._begin()

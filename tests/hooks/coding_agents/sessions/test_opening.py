@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from amplifier_audit import open_log, read_records
-from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, HandedOver
-from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.mount_plan import list_ways
 from amplifier_hooks.agent.bundles import load_bundle
@@ -18,23 +15,17 @@ from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.agent.trust.material import Untrusted, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.coding_agents.dialects import DIALECTS
+from amplifier_hooks.coding_agents.sessions.approval import RememberingApproval
 from amplifier_hooks.coding_agents.sessions.opening import (
-    HostPrompt,
-    RememberingApproval,
     adapt_plan,
     can_ask,
     load_plan,
     name_session,
 )
-from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.plan import WALLS, find_project
 from amplifier_hooks.guards.policy.paths import match_glob
 from tests.hooks.coding_agents.sessions.agents import PLAIN, make_project, start
 from tests.support.trust import trust_project
-
-
-def _ask(*options: str) -> ApprovalQuestion:
-    return ApprovalQuestion("May it?", options, 10.0, "deny", hook="h")
 
 
 async def test_the_agent_asks_its_person(project: Path) -> None:
@@ -61,116 +52,6 @@ async def test_the_agent_asks_for_all_hooks_at_once(project: Path) -> None:
         one.hook(TOOL_PRE, name="second", action="ask_user", approval_prompt="Are you sure?")
         verdict = await one.tell("PreToolUse")
     assert verdict.reason == "Really?\nAre you sure?"
-
-
-async def test_nothing_is_handed_over_where_the_agent_cannot_ask() -> None:
-    """Outside of an event, or at one without a prompt, the answer is no."""
-    prompt = HostPrompt("claude")
-    with pytest.raises(ApprovalError, match="nobody can be asked"):
-        await prompt.decide(_ask("Allow once", "Deny"))
-    token = current_event.set(EventContext())
-    with pytest.raises(ApprovalError, match="nobody can be asked"):
-        await prompt.decide(_ask("Allow once", "Deny"))
-    current_event.reset(token)
-
-
-async def test_only_a_yes_for_once_is_handed_over() -> None:
-    """The agent's person is asked each time: no "always" is said in their name."""
-    token = current_event.set(EventContext(frozenset({"ask"})))
-    prompt = HostPrompt("claude")
-    handed = await prompt.decide(_ask("Allow always", "Allow once", "Deny"))
-    assert handed == HandedOver("claude", goes_on=True)
-    with pytest.raises(ApprovalError, match="none of Allow always, Deny"):
-        await prompt.decide(_ask("Allow always", "Deny"))
-    current_event.reset(token)
-
-
-QUESTION = ApprovalQuestion(
-    "May it?", ("Allow once", "Allow always", "Deny always"), 10.0, "deny", hook="h", digest="d1"
-)
-
-
-class Person:
-    """Says what it is given, and counts."""
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-        self.asked = 0
-
-    async def decide(self, question: ApprovalQuestion) -> Any:
-        self.asked += 1
-        return self.answer
-
-
-class Terminal:
-    """The older form of an approval system."""
-
-    async def request_approval(
-        self, prompt: str, options: list[str], timeout: float, default: str
-    ) -> str:
-        return options[1]
-
-
-async def test_an_answer_for_always_outlives_the_process() -> None:
-    """Another system with the same state does not ask again, and says whose answer it was."""
-    state: dict[str, Any] = {}
-    first = Person(ApprovalAnswer("Allow always", by="ann"))
-    await RememberingApproval(first, state).decide(QUESTION)
-    second = Person(ApprovalAnswer("Deny always"))
-    answer = await RememberingApproval(second, state).decide(QUESTION)
-    assert answer == ApprovalAnswer("Allow always", by="rule:always, said by ann")
-    assert second.asked == 0
-
-
-async def test_an_answer_for_a_scope_holds_for_other_inputs() -> None:
-    """Its words say for what: the prompt is the scope, and not the exact input."""
-    options = ("Allow once", "Allow always for this folder", "Deny")
-    question = replace(QUESTION, options=options)
-    state: dict[str, Any] = {}
-    await RememberingApproval(Person(options[1]), state).decide(question)
-    person = Person("Deny")
-    asking = RememberingApproval(person, state)
-    answer = await asking.decide(replace(question, digest="d2"))
-    assert isinstance(answer, ApprovalAnswer)
-    assert (answer.option, person.asked) == (options[1], 0)
-
-
-async def test_other_questions_are_asked() -> None:
-    """Another input, hook or prompt is another question."""
-    state: dict[str, Any] = {}
-    await RememberingApproval(Person("Allow always"), state).decide(QUESTION)
-    person = Person("Allow once")
-    asking = RememberingApproval(person, state)
-    others = [replace(QUESTION, digest="d2"), replace(QUESTION, hook="x")]
-    others += [replace(QUESTION, prompt="?"), replace(QUESTION, tool_name="Read")]
-    for other in others:
-        await asking.decide(other)
-    assert person.asked == 4
-
-
-async def test_an_answer_for_once_is_not_kept() -> None:
-    """Nor is one with an edited input, nor one that was not offered."""
-    state: dict[str, Any] = {}
-    for answer in ("Allow once", ApprovalAnswer("Allow always", edited_input={}), "Yes always", 5):
-        person = Person(answer)
-        await RememberingApproval(person, state).decide(QUESTION)
-        assert person.asked == 1
-
-
-async def test_the_older_form_is_asked_too() -> None:
-    """Its answer is kept as well."""
-    state: dict[str, Any] = {}
-    assert await RememberingApproval(Terminal(), state).decide(QUESTION) == "Allow always"
-    assert await RememberingApproval(Person("x"), state).decide(QUESTION) == ApprovalAnswer(
-        "Allow always", by="rule:always, said by a person"
-    )
-
-
-async def test_a_damaged_state_is_no_answer() -> None:
-    """What is not a table of answers counts as nothing."""
-    person = Person("Allow once")
-    await RememberingApproval(person, {"guest_always": [1]}).decide(QUESTION)
-    assert person.asked == 1
 
 
 LOCAL_HOOK = """

@@ -255,6 +255,8 @@ def _describe_withdrawal(body: ApprovalCancelled, record: Record) -> Line:
 @_describe.register
 def _describe_remembered(body: ApprovalRemembered, record: Record) -> Line:
     hook, decision = read_name(record["hook"]), read_line(body.decision)
+    if body.by:
+        return ("note", "· "), ("", f"{hook} did not ask: by {_name_decider(body.by)}")
     return ("note", "· "), ("", f"{hook} did not ask again: {decision} was said before")
 
 
