@@ -67,7 +67,7 @@ def count_other_uses(text: str) -> int:
 
 NAMES = {"sys.executable"}
 FILES = sorted(path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py"))
-PRINTED = "amplifier_hooks/insight/reports/telling/proof.py"
+PRINTED = "amplifier_hooks/insight/reports/sections/proof.py"
 """Prints commands for auditors."""
 
 

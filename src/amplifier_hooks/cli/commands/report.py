@@ -18,7 +18,7 @@ from amplifier_hooks.cli.commands.audit.options import (
 from amplifier_hooks.cli.options import SELF_TESTS
 
 if TYPE_CHECKING:
-    from amplifier_hooks.insight.reports import Format, ReportFigures, Wanted
+    from amplifier_hooks.insight.reports import Format, ReportFigures, ReportRequest
 
 EPILOG = """\b
 Examples:
@@ -84,7 +84,7 @@ def report(
     are verified with what their bundles name, if you trust these.
     """
     from amplifier_hooks.agent.session.inspection.evidence import give_evidence
-    from amplifier_hooks.insight.reports import Period, Wanted, render_report
+    from amplifier_hooks.insight.reports import Period, ReportRequest, render_report
 
     chosen = _choose_format(format_name, output)
     is_printed = output == _STDOUT or (output is None and chosen != "html")
@@ -93,7 +93,7 @@ def report(
     period = Period(since or "", until or "")
     given = give_evidence(key, anchors, witnesses)
     paths = _select(trails, everything or bool(period), self_tests)
-    figures = _read(Wanted(paths, period, given or None, chapters))
+    figures = _read(ReportRequest(paths, period, given or None, chapters))
     _warn(figures)
     text = render_report(figures, chosen)
     if is_printed:
@@ -130,7 +130,7 @@ def _select(names: tuple[str, ...], everything: bool, self_tests: bool) -> list[
     return found[-1:]
 
 
-def _read(wanted: Wanted) -> ReportFigures:
+def _read(wanted: ReportRequest) -> ReportFigures:
     from amplifier_hooks.cli.commands.audit.progress import show_progress
     from amplifier_hooks.insight.reports import read_report
     from amplifier_hooks.insight.reports.collect import measure_trail

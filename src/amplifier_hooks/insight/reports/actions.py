@@ -16,27 +16,27 @@ from amplifier_core.records import (
 )
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 from amplifier_hooks.insight.reports.excerpts import (
-    Open,
+    PendingItems,
     count_named,
     cut_text,
     cut_value,
     find_message,
-    go_back,
+    format_value,
     join_blocks,
+    subtract_milliseconds,
     summarize,
-    to_text,
 )
 from amplifier_hooks.insight.reports.model import (
     MOST_NAMES,
     MOST_OPEN,
     NAME_LENGTH,
     REASON_LENGTH,
+    AgentText,
     Call,
     Contradiction,
     Day,
     Intervention,
     Outcome,
-    Said,
     SessionFigures,
     Turn,
 )
@@ -49,18 +49,20 @@ from amplifier_hooks.trails import (
 )
 
 
-class Turns:
+class TurnCollector:
     """The turns of a session and of its sub-agents."""
 
     def __init__(self, figures: SessionFigures) -> None:
         self._figures = figures
-        self._turns: Open[str, Turn] = Open(MOST_OPEN)
-        self._requests: Open[str, str] = Open(MOST_OPEN)
-        self._names: Open[str, str] = Open(MOST_OPEN)
+        self._turns: PendingItems[str, Turn] = PendingItems(MOST_OPEN)
+        self._requests: PendingItems[str, str] = PendingItems(MOST_OPEN)
+        self._names: PendingItems[str, str] = PendingItems(MOST_OPEN)
 
     def name_agent(self, item: RecordedEvent) -> None:
         """Learn the name of a sub-agent."""
-        self._names[to_text(item.data.get("child_id"))] = to_text(item.data.get("agent_name"))
+        self._names[format_value(item.data.get("child_id"))] = format_value(
+            item.data.get("agent_name")
+        )
 
     def submit(self, item: RecordedEvent, day: Day) -> None:
         """A turn begins."""
@@ -68,7 +70,7 @@ class Turns:
             return
         self._end(item.session)
         turn = self._begin(item)
-        turn.prompt = cut_text(to_text(item.left.get("prompt")))
+        turn.prompt = cut_text(format_value(item.left.get("prompt")))
         if item.action == "deny":
             turn.status = "denied"
 
@@ -108,7 +110,7 @@ class Turns:
     def conclude(self, item: RecordedEvent, day: Day) -> None:
         """The loop has ended, with a message and a status."""
         turn = self.find(item)
-        status = to_text(item.left.get("status"))
+        status = format_value(item.left.get("status"))
         if status and status != "success":
             turn.status = status[:NAME_LENGTH]
         message = item.left.get("final_message")
@@ -126,15 +128,15 @@ class Turns:
         if started := self._requests.pop(item.session, ""):
             self._figures.thinking.add(started, item.time)
         turn, data = self.find(item), item.left
-        model = to_text(data.get("model") or data.get("provider"))[:NAME_LENGTH]
+        model = format_value(data.get("model") or data.get("provider"))[:NAME_LENGTH]
         if usage := _find_usage(data):
-            spent = self._figures.spending.take(model, usage)
+            spent = self._figures.spending.add_usage(model, usage)
             turn.tokens += spent.tokens
             day.tokens += spent.tokens
             if not spent.unpriced:
                 turn.money = (turn.money or 0.0) + spent.money
         if text := join_blocks(data.get("response")).strip():
-            turn.steps.add(Said(item.time, cut_text(text)))
+            turn.steps.add(AgentText(item.time, cut_text(text)))
 
     def finish(self) -> None:
         """End the turns whose end the trail does not tell."""
@@ -155,16 +157,16 @@ Key = tuple[str, str]
 _UNDECIDED = ("not started", "unknown", "not run")
 
 
-class Calls:
+class CallCollector:
     """The calls of tools of a session and of its sub-agents."""
 
-    def __init__(self, figures: SessionFigures, turns: Turns) -> None:
+    def __init__(self, figures: SessionFigures, turns: TurnCollector) -> None:
         self._figures = figures
         self._turns = turns
-        self._calls: Open[Key, Call] = Open(MOST_OPEN)
-        self._started: Open[Key, str] = Open(MOST_OPEN)
-        self._asked: Open[Key, Key] = Open(MOST_OPEN)
-        self._denied: Open[Key, Call] = Open(MOST_OPEN)
+        self._calls: PendingItems[Key, Call] = PendingItems(MOST_OPEN)
+        self._started: PendingItems[Key, str] = PendingItems(MOST_OPEN)
+        self._asked: PendingItems[Key, Key] = PendingItems(MOST_OPEN)
+        self._denied: PendingItems[Key, Call] = PendingItems(MOST_OPEN)
         self._has_file_events = False
 
     # Events
@@ -174,7 +176,7 @@ class Calls:
         key = _get_key(item)
         call = self._calls.get(key)
         if call is None or not (item.again or call.outcome == "unknown"):
-            call = self._add(item, to_text(item.left.get("tool_name")), key, day)
+            call = self._add(item, format_value(item.left.get("tool_name")), key, day)
         given = item.left.get("tool_input")
         call.input, call.about = cut_value(given), summarize(given)
         call.is_command = isinstance(given, Mapping) and "command" in given
@@ -207,16 +209,16 @@ class Calls:
     def read_file(self, item: RecordedEvent, day: Day) -> None:
         """A tool has read a file."""
         self._has_file_events = True
-        self._count_file("read", to_text(item.left.get("path")))
+        self._count_file("read", format_value(item.left.get("path")))
 
     def write_file(self, item: RecordedEvent, day: Day) -> None:
         """A tool has written a file."""
         self._has_file_events = True
-        self._count_file("written", to_text(item.left.get("path")))
+        self._count_file("written", format_value(item.left.get("path")))
 
     # Records
 
-    def take(self, item: RecordedCall, day: Day) -> None:
+    def add_record(self, item: RecordedCall, day: Day) -> None:
         """Take the start or the end of a call, as the kernel recorded it."""
         key = (item.session, item.call_id or item.tool)
         call = self._calls.get(key) or self._add(item, item.tool, key, day)
@@ -230,11 +232,11 @@ class Calls:
             self._note_command(call)
         call.ms = item.ms
         self._set_outcome(call, _name_outcome(item))
-        began = self._started.pop(key, None) or go_back(item.time, item.ms)
+        began = self._started.pop(key, None) or subtract_milliseconds(item.time, item.ms)
         self._figures.running.add(began, item.time)
         self._note_file(call)
 
-    def take_approval(self, item: RecordedApproval) -> None:
+    def add_approval(self, item: RecordedApproval) -> None:
         """A call that nobody allowed does not run."""
         question = (item.session, f"{item.hook} {item.digest}")
         if item.stage == "requested":
@@ -242,7 +244,7 @@ class Calls:
             return
         if item.stage in ("handed_over", "outcome"):
             self._asked.pop(question, None)
-            self._take_handover(item)
+            self._add_handover(item)
             return
         key = self._asked.pop(question, None)
         if key is None or item.allowed or item.stage == "remembered":
@@ -252,7 +254,7 @@ class Calls:
             call.by, call.reason = item.by, item.comment[:REASON_LENGTH] or item.how
             self._close(key, call, "refused")
 
-    def _take_handover(self, item: RecordedApproval) -> None:
+    def _add_handover(self, item: RecordedApproval) -> None:
         """Of a call that another program asks about, only what is shown is known."""
         call = self._calls.get((item.session, item.call_id.split(":", 1)[0] or item.tool))
         if call is None or call.outcome not in _UNDECIDED:
@@ -323,7 +325,7 @@ class Calls:
 
 def _get_key(item: RecordedEvent) -> Key:
     call_id, tool = item.left.get("tool_call_id"), item.left.get("tool_name")
-    return item.session, to_text(call_id) or to_text(tool)
+    return item.session, format_value(call_id) or format_value(tool)
 
 
 def _find_output(result: Any) -> Any:
@@ -340,19 +342,19 @@ def _name_outcome(item: RecordedCall) -> Outcome:
     return "done" if item.outcome == "returned" and item.success is not False else "failed"
 
 
-Take = Callable[[RecordedEvent, Day], None]
+AddEvent = Callable[[RecordedEvent, Day], None]
 
 
-class Actions:
+class ActionCollector:
     """Hands each record to those who put turns and calls together."""
 
     def __init__(self, figures: SessionFigures) -> None:
         self._figures = figures
-        self._turns = Turns(figures)
-        self._calls = Calls(figures, self._turns)
+        self._turns = TurnCollector(figures)
+        self._calls = CallCollector(figures, self._turns)
         self._events = self._list_events()
 
-    def _list_events(self) -> dict[str, Take]:
+    def _list_events(self) -> dict[str, AddEvent]:
         turns, calls = self._turns, self._calls
         return {
             "prompt:submit": turns.submit,
@@ -376,22 +378,22 @@ class Actions:
         if isinstance(item, RecordedEvent) and item.event == "session:fork":
             self._turns.name_agent(item)
 
-    def take_event(self, item: RecordedEvent, day: Day) -> None:
+    def add_event(self, item: RecordedEvent, day: Day) -> None:
         """Take what an event tells of the agent."""
         self.note_agents(item)
         take = self._events.get(canonical(item.event))
         if take is not None:
             take(item, day)
 
-    def take_call(self, item: RecordedCall, day: Day) -> None:
+    def add_call(self, item: RecordedCall, day: Day) -> None:
         """Take the start or the end of a call."""
-        self._calls.take(item, day)
+        self._calls.add_record(item, day)
 
-    def take_approval(self, item: RecordedApproval) -> None:
+    def add_approval(self, item: RecordedApproval) -> None:
         """Take what became of a call that somebody was asked about."""
-        self._calls.take_approval(item)
+        self._calls.add_approval(item)
 
-    def take_note(self, item: Note) -> None:
+    def add_note(self, item: Note) -> None:
         """Take how the session began, broke and ended."""
         figures = self._figures
         match item.body:
@@ -407,7 +409,7 @@ class Actions:
             case LogOpened(key=key):
                 figures.key = (key or "")[:NAME_LENGTH] or figures.key
             case ErrorNoted(what=what, error=error, why=why):
-                self._add_error(item, what or "error", to_text(error or why))
+                self._add_error(item, what or "error", format_value(error or why))
             case LogBroken(why=why):
                 self._add_error(item, "broken", why)
 
@@ -422,7 +424,7 @@ class Actions:
             tool=body.tool[:NAME_LENGTH],
             id=body.id[:NAME_LENGTH],
             about=about,
-            reason=to_text(body.reason)[:REASON_LENGTH],
+            reason=format_value(body.reason)[:REASON_LENGTH],
             agent=body.agent[:NAME_LENGTH],
             shown=body.shown[:NAME_LENGTH],
             success=body.success,
@@ -430,7 +432,7 @@ class Actions:
         self._figures.contradictions.add(one)
 
     def _fail(self, item: RecordedEvent, day: Day) -> None:
-        self._add_error(item, item.event, to_text(find_message(item.left.get("error"))))
+        self._add_error(item, item.event, format_value(find_message(item.left.get("error"))))
 
     def _add_error(self, item: RecordedEvent | Note, what: str, why: str) -> None:
         error = Intervention(

@@ -25,8 +25,8 @@ from amplifier_hooks.agent.session.inspection.evidence import Evidence, Evidence
 from amplifier_hooks.agent.session.inspection.trails import list_names_beside, list_roots
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.insight.counting import Recount
-from amplifier_hooks.insight.reports.actions import Actions
-from amplifier_hooks.insight.reports.excerpts import SHORT, Open, summarize, to_text
+from amplifier_hooks.insight.reports.actions import ActionCollector
+from amplifier_hooks.insight.reports.excerpts import SHORT, PendingItems, format_value, summarize
 from amplifier_hooks.insight.reports.model import (
     MOST_OPEN,
     REASON_LENGTH,
@@ -55,23 +55,23 @@ from amplifier_hooks.trails.reading import holds_for_all
 KERNEL = "(the kernel)"
 
 
-class Judgements:
+class InterventionCollector:
     """Keeps each time that a hook mattered."""
 
     def __init__(self, figures: SessionFigures) -> None:
         self._figures = figures
-        self._shadows: Open[tuple[str, str], Intervention] = Open(MOST_OPEN)
+        self._shadows: PendingItems[tuple[str, str], Intervention] = PendingItems(MOST_OPEN)
 
-    def take_event(self, item: RecordedEvent, day: Day) -> None:
+    def add_event(self, item: RecordedEvent, day: Day) -> None:
         """Take the answers to an event."""
-        self._figures.gaps.take(item)
+        self._figures.gaps.add_event(item)
         for answer in item.answers:
             if answer.action != "continue" or answer.error is not None or answer.shadowed:
                 self._judge(item, answer, day)
 
     def _judge(self, item: RecordedEvent, answer: HookAnswer, day: Day) -> None:
         if answer.shadowed:
-            self._keep_shadow(item, answer)
+            self._add_withheld(item, answer)
         elif answer.unheeded:
             return
         if answer.error is not None:
@@ -84,7 +84,7 @@ class Judgements:
             self._add("change", item, answer, plain(answer.reason), compare(item.data, item.left))
             day.changed += 1
 
-    def _keep_shadow(self, item: RecordedEvent, answer: HookAnswer) -> None:
+    def _add_withheld(self, item: RecordedEvent, answer: HookAnswer) -> None:
         """Keep what shadow mode withheld until the record comes that says it in words."""
         key = (item.session, answer.hook)
         if (before := self._shadows.pop(key, None)) is not None:
@@ -109,35 +109,35 @@ class Judgements:
 
     # Questions
 
-    def take_approval(self, item: RecordedApproval, day: Day) -> None:
+    def add_approval(self, item: RecordedApproval, day: Day) -> None:
         """Take a step of a question."""
-        self._figures.questions.take(item)
+        self._figures.questions.add_step(item)
         day.asked += item.stage == "requested" and not item.again
 
     # Records of their own
 
-    def take_note(self, item: Note, day: Day) -> None:
+    def add_note(self, item: Note, day: Day) -> None:
         """Take what only records of their own tell: injections, and answers without events."""
         match item.body:
             case HookAnswer() as answer:
-                self._take_resolved(item, answer, day)
+                self._add_resolved(item, answer, day)
             case InjectionAccepted(text=text):
-                self._note("injection", item, to_text(text))
+                self._note("injection", item, format_value(text))
             case InjectionDropped() | InjectionUnused() | AnswerIgnored() as body:
-                self._take_without_effect(item, body)
+                self._add_without_effect(item, body)
             case AnswerShadowed(would=would):
-                self._take_shadow(item, to_text(would)[:REASON_LENGTH])
+                self._add_shadow(item, format_value(would)[:REASON_LENGTH])
             case UserMessage(text=text):
-                self._note("message", item, to_text(text))
+                self._note("message", item, format_value(text))
             case DigestMismatch():
                 self._note("denial", item, "what would have run is not what was approved")
                 day.denied += 1
 
-    def _take_without_effect(
+    def _add_without_effect(
         self, item: Note, body: InjectionDropped | InjectionUnused | AnswerIgnored
     ) -> None:
         """What a hook said that reached nobody, or that nothing obeyed."""
-        why = to_text(body.why)
+        why = format_value(body.why)
         if isinstance(body, AnswerIgnored):
             self._note("failure", item, f"{body.action} had no effect: {why}")
         elif isinstance(body, InjectionDropped):
@@ -145,7 +145,7 @@ class Judgements:
         elif body.fault:
             self._note("failure", item, f"its text was lost: {why}")
 
-    def _take_resolved(self, item: Note, answer: HookAnswer, day: Day) -> None:
+    def _add_resolved(self, item: Note, answer: HookAnswer, day: Day) -> None:
         """An answer in a trail that has decisions alone."""
         event = RecordedEvent(
             sequence=item.sequence,
@@ -158,7 +158,7 @@ class Judgements:
         )
         self._judge(event, answer, day)
 
-    def _take_shadow(self, item: Note, words: str) -> None:
+    def _add_shadow(self, item: Note, words: str) -> None:
         known = self._shadows.pop((item.session, item.hook), None)
         if known is None:
             self._note("shadow", item, words)
@@ -195,17 +195,23 @@ def _describe(
 def _describe_subject(event: str, data: Mapping[str, Any]) -> str:
     """What an event was about, in one line."""
     if "tool_name" in data:
-        return f"{to_text(data['tool_name'])} {summarize(data.get('tool_input'))}"[:SHORT].strip()
+        return f"{format_value(data['tool_name'])} {summarize(data.get('tool_input'))}"[
+            :SHORT
+        ].strip()
     found = data.get("prompt") or data.get("path") or data.get("model") or ""
     return summarize({"task": found})
 
 
-def gather_items(figures: SessionFigures, items: Iterable[Item], period: Period) -> None:
+def collect_items(figures: SessionFigures, items: Iterable[Item], period: Period) -> None:
     """Fill in the figures of a session."""
-    actions, judgements, counters = Actions(figures), Judgements(figures), Recount()
+    actions, judgements, counters = (
+        ActionCollector(figures),
+        InterventionCollector(figures),
+        Recount(),
+    )
     for item in items:
         if isinstance(item, RecordedHook):
-            figures.hooks.take(item.name).register(item)
+            figures.hooks.group(item.name).register(item)
             counters.take(item)
             continue
         if holds_for_all(item) or period.holds(item.counted_at):
@@ -215,7 +221,7 @@ def gather_items(figures: SessionFigures, items: Iterable[Item], period: Period)
             continue
         if period.holds(item.time) and not _is_derived(item):
             _count(item, figures)
-        _take(item, actions, judgements, figures.days.take(item.time[:10]))
+        _add_item(item, actions, judgements, figures.days.group(item.time[:10]))
     actions.finish()
     judgements.finish()
     _add_counts(figures, counters)
@@ -231,36 +237,38 @@ def _count(
     figures.records += 1
     figures.first = figures.first or item.time
     figures.last = item.time
-    figures.days.take(item.time[:10]).sessions = 1
+    figures.days.group(item.time[:10]).sessions = 1
 
 
 def _add_counts(figures: SessionFigures, counters: Recount) -> None:
     counters.end_trail()
     for name, counts in counters.hooks.items():
-        figures.hooks.take(name).counts.add(counts)
+        figures.hooks.group(name).counts.add(counts)
     figures.unsure = bool(counters.unsure)
 
 
-def _take(item: Item, actions: Actions, judgements: Judgements, day: Day) -> None:
+def _add_item(
+    item: Item, actions: ActionCollector, judgements: InterventionCollector, day: Day
+) -> None:
     match item:
         case RecordedEvent():
-            judgements.take_event(item, day)
-            actions.take_event(item, day)
+            judgements.add_event(item, day)
+            actions.add_event(item, day)
         case RecordedApproval():
-            judgements.take_approval(item, day)
-            actions.take_approval(item)
+            judgements.add_approval(item, day)
+            actions.add_approval(item)
         case RecordedCall():
-            actions.take_call(item, day)
+            actions.add_call(item, day)
         case Note():
-            judgements.take_note(item, day)
-            actions.take_note(item)
+            judgements.add_note(item, day)
+            actions.add_note(item)
 
 
 CHAPTERS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReportRequest:
     """What a report is to be about."""
 
     trails: Sequence[Path]
@@ -275,7 +283,7 @@ Progress = Callable[[int], None]
 
 
 def read_report(
-    wanted: Wanted, *, made: str | None = None, progress: Progress | None = None
+    wanted: ReportRequest, *, made: str | None = None, progress: Progress | None = None
 ) -> ReportFigures:
     """Read and verify all trails; `progress` is told how many bytes are done."""
     when = made or datetime.now(UTC).isoformat(timespec="seconds")
@@ -292,7 +300,7 @@ def read_report(
         session = _try_to_read(report, path, wanted, roots, _shift(progress, done))
         if session is not None:
             session.name = names.get(session.id, "")
-            report.take(session)
+            report.add(session)
         done += measure_trail(path)
     return report
 
@@ -312,7 +320,7 @@ def measure_trail(path: Path) -> int:
 def _try_to_read(
     report: ReportFigures,
     path: Path,
-    wanted: Wanted,
+    wanted: ReportRequest,
     roots: list[Path],
     progress: Progress | None,
 ) -> SessionFigures | None:
@@ -339,18 +347,18 @@ def _is_older(path: Path, period: Period) -> bool:
 
 
 def read_session(
-    path: Path, wanted: Wanted, owner: str | None = None, progress: Progress | None = None
+    path: Path, wanted: ReportRequest, owner: str | None = None, progress: Progress | None = None
 ) -> SessionFigures:
     """Read one trail, and verify it."""
     evidence = wanted.evidence if wanted.evidence is not None else wanted.finder.find(path)
     proof = check_trail(path, evidence, owner=owner, progress=progress)
     session = SessionFigures(read_header(path), proof)
-    items = keep_verified(read_history(path), session)
-    gather_items(session, items, wanted.period)
+    items = filter_verified(read_history(path), session)
+    collect_items(session, items, wanted.period)
     return session
 
 
-def keep_verified(items: Iterable[Item], session: SessionFigures) -> Iterator[Item]:
+def filter_verified(items: Iterable[Item], session: SessionFigures) -> Iterator[Item]:
     """The records that the verification read, each once; what was added since is left out.
 
     Of a trail that was tampered with everything is told: its readers are warned.

@@ -44,10 +44,10 @@ def cut_text(text: str, limit: int = _LONG) -> Excerpt:
 
 def cut_value(value: Any, limit: int = _LONG) -> Excerpt:
     """The beginning of a value, as text."""
-    return cut_text(to_text(value), limit)
+    return cut_text(format_value(value), limit)
 
 
-def to_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value of a record as text; values that were cut or kept apart say so."""
     if isinstance(value, str):
         return value
@@ -100,14 +100,14 @@ def _read_mark(value: Mapping[str, Any]) -> str | None:
 def summarize(value: Any) -> str:
     """What the input of a call is about, in one line."""
     if not isinstance(value, Mapping) or _read_mark(value) is not None:
-        return _take_first_line(to_text(value))
+        return _cut_first_line(format_value(value))
     found = next((value[key] for key in _MAIN_FIELDS if key in value), None)
     if found is None:
         found = next((one for one in value.values() if isinstance(one, str)), "")
-    return _take_first_line(to_text(found))
+    return _cut_first_line(format_value(found))
 
 
-def _take_first_line(text: str) -> str:
+def _cut_first_line(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
     return f"{first[: SHORT - 1]}…" if rest or len(first) >= SHORT else first
 
@@ -142,7 +142,7 @@ OTHERS = "(others)"
 """What stands for all names for which there was no room."""
 
 
-class Kept(Generic[T]):
+class BoundedList(Generic[T]):
     """The first and the last of many things, and how many there were."""
 
     def __init__(self, most: int) -> None:
@@ -176,7 +176,7 @@ class Kept(Generic[T]):
         yield from self._last
 
 
-class Named(dict[str, T]):
+class BoundedGroups(dict[str, T]):
     """Things by name, with room for so many names; the rest share one."""
 
     def __init__(self, make: Callable[[], T], most: int) -> None:
@@ -184,14 +184,14 @@ class Named(dict[str, T]):
         self._make = make
         self._most = most
 
-    def take(self, name: str) -> T:
+    def group(self, name: str) -> T:
         """The thing of that name, made when it is first asked for."""
         if name not in self and len(self) >= self._most:
             name = OTHERS
         return self.setdefault(name, self._make()) if name not in self else self[name]
 
 
-class Open(dict[K, T]):
+class PendingItems(dict[K, T]):
     """What has begun and not ended yet; the oldest is forgotten when there is no room."""
 
     def __init__(self, most: int) -> None:
@@ -224,7 +224,7 @@ def measure(start: str, end: str) -> float | None:
     return None if begun is None or ended is None or ended < begun else ended - begun
 
 
-def go_back(time: str, ms: float | None) -> str:
+def subtract_milliseconds(time: str, ms: float | None) -> str:
     """The time that was so many milliseconds before."""
     ended = read_seconds(time)
     if ended is None or ms is None:

@@ -15,10 +15,10 @@ from amplifier_hooks.agent.session.inspection.evidence import Check, Evidence
 from amplifier_hooks.guards.cost_control import compute_cost, find_price
 from amplifier_hooks.insight.reports.excerpts import (
     SHORT,
+    BoundedGroups,
+    BoundedList,
     Excerpt,
-    Kept,
-    Named,
-    Open,
+    PendingItems,
     Spans,
     count_named,
     cut_text,
@@ -60,7 +60,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Said:
+class AgentText:
     """What the agent wrote between its calls."""
 
     time: str
@@ -83,7 +83,7 @@ class Turn:
     tokens: int = 0
     money: float | None = None
     calls: int = 0
-    steps: Kept[Call | Said] = field(default_factory=lambda: Kept(MOST_STEPS))
+    steps: BoundedList[Call | AgentText] = field(default_factory=lambda: BoundedList(MOST_STEPS))
 
 
 MOST_QUESTIONS = 200
@@ -128,15 +128,15 @@ class Questions:
     """All questions of a session: the first and the last ones whole, the others counted."""
 
     def __init__(self) -> None:
-        self.kept: Kept[Question] = Kept(MOST_QUESTIONS)
+        self.kept: BoundedList[Question] = BoundedList(MOST_QUESTIONS)
         self.waits = Spans()
         self.asked = self.allowed = self.refused = self.expired = self.cancelled = 0
         self.remembered = self.handed_over = self.not_run = self.not_known = 0
         self.waited = 0.0
-        self._open: Open[Key, Question] = Open(_MOST_OPEN)
-        self._handed: Open[Key, Question] = Open(_MOST_OPEN)
+        self._open: PendingItems[Key, Question] = PendingItems(_MOST_OPEN)
+        self._handed: PendingItems[Key, Question] = PendingItems(_MOST_OPEN)
 
-    def take(self, step: RecordedApproval) -> Question:
+    def add_step(self, step: RecordedApproval) -> Question:
         """Note a step of a question; returns the question."""
         key = (step.session, step.hook, step.digest)
         if step.stage == "requested":
@@ -343,9 +343,9 @@ class Spent:
 class Spending:
     """What a session, or several, spent on models."""
 
-    models: Named[Spent] = field(default_factory=lambda: Named(Spent, _MOST_MODELS))
+    models: BoundedGroups[Spent] = field(default_factory=lambda: BoundedGroups(Spent, _MOST_MODELS))
 
-    def take(self, model: str, usage: Mapping[str, Any]) -> Spent:
+    def add_usage(self, model: str, usage: Mapping[str, Any]) -> Spent:
         """Count one reply of a model; returns what it was."""
         price = find_price(model, {}, None)
         tokens, money = compute_cost(dict(usage), price)
@@ -360,13 +360,13 @@ class Spending:
             money=float(told) if is_told and told is not None else money,
             unpriced=0 if price or is_told else tokens,
         )
-        self.models.take(model or "(a model without a name)").add(one)
+        self.models.group(model or "(a model without a name)").add(one)
         return one
 
     def add(self, other: Spending) -> None:
         """Take the figures of another session in."""
         for name, spent in other.models.items():
-            self.models.take(name).add(spent)
+            self.models.group(name).add(spent)
 
     @property
     def total(self) -> Spent:
@@ -494,7 +494,7 @@ class Gaps:
     unverified: int = 0
     """Records that were left out: they stand behind the end that was verified, or twice."""
 
-    def take(self, item: RecordedEvent) -> None:
+    def add_event(self, item: RecordedEvent) -> None:
         """Note what an event lacks."""
         for path, why in item.missing.items():
             if why != _NOT_MISSED:
@@ -520,8 +520,8 @@ REASON_LENGTH = 1_000
 KINDS: tuple[Kind, ...] = ("denial", "change", "injection", "failure", "shadow", "message")
 
 
-def _keep_interventions() -> dict[Kind, Kept[Intervention]]:
-    return {kind: Kept(MOST_INTERVENTIONS) for kind in KINDS}
+def _keep_interventions() -> dict[Kind, BoundedList[Intervention]]:
+    return {kind: BoundedList(MOST_INTERVENTIONS) for kind in KINDS}
 
 
 @dataclass(slots=True)
@@ -541,26 +541,34 @@ class SessionFigures:
     ending: str = ""
     """Why the session ended; empty if the trail does not tell of an end."""
     resumed: int = 0
-    turns: Kept[Turn] = field(default_factory=lambda: Kept(MOST_TURNS))
+    turns: BoundedList[Turn] = field(default_factory=lambda: BoundedList(MOST_TURNS))
     calls: Counter[str] = field(default_factory=Counter)
     """By outcome."""
     tools: Counter[str] = field(default_factory=Counter)
-    commands: Kept[Call] = field(default_factory=lambda: Kept(MOST_INTERVENTIONS))
+    commands: BoundedList[Call] = field(default_factory=lambda: BoundedList(MOST_INTERVENTIONS))
     read: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
-    hooks: Named[HookFigures] = field(default_factory=lambda: Named(HookFigures, MOST_NAMES))
+    hooks: BoundedGroups[HookFigures] = field(
+        default_factory=lambda: BoundedGroups(HookFigures, MOST_NAMES)
+    )
     unsure: bool = False
     """Whether hooks were called more often than the trail tells."""
-    interventions: dict[Kind, Kept[Intervention]] = field(default_factory=_keep_interventions)
+    interventions: dict[Kind, BoundedList[Intervention]] = field(
+        default_factory=_keep_interventions
+    )
     questions: Questions = field(default_factory=Questions)
     spending: Spending = field(default_factory=Spending)
     gaps: Gaps = field(default_factory=Gaps)
-    days: Named[Day] = field(default_factory=lambda: Named(Day, MOST_DAYS))
+    days: BoundedGroups[Day] = field(default_factory=lambda: BoundedGroups(Day, MOST_DAYS))
     agents: Counter[str] = field(default_factory=Counter)
     """Sub-agents, by name."""
-    errors: Kept[Intervention] = field(default_factory=lambda: Kept(MOST_INTERVENTIONS))
+    errors: BoundedList[Intervention] = field(
+        default_factory=lambda: BoundedList(MOST_INTERVENTIONS)
+    )
     """What went wrong apart from hooks."""
-    contradictions: Kept[Contradiction] = field(default_factory=lambda: Kept(MOST_INTERVENTIONS))
+    contradictions: BoundedList[Contradiction] = field(
+        default_factory=lambda: BoundedList(MOST_INTERVENTIONS)
+    )
     """Calls that were denied and ran all the same."""
     working: Spans = field(default_factory=Spans)
     thinking: Spans = field(default_factory=Spans)
@@ -628,13 +636,17 @@ class Totals:
     interventions: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     folders: Counter[str] = field(default_factory=Counter)
-    hooks: Named[HookFigures] = field(default_factory=lambda: Named(HookFigures, MOST_NAMES))
-    days: Named[Day] = field(default_factory=lambda: Named(Day, MOST_DAYS))
+    hooks: BoundedGroups[HookFigures] = field(
+        default_factory=lambda: BoundedGroups(HookFigures, MOST_NAMES)
+    )
+    days: BoundedGroups[Day] = field(default_factory=lambda: BoundedGroups(Day, MOST_DAYS))
     spending: Spending = field(default_factory=Spending)
     waited: float = 0.0
-    contradictions: Kept[Contradiction] = field(default_factory=lambda: Kept(MOST_INTERVENTIONS))
+    contradictions: BoundedList[Contradiction] = field(
+        default_factory=lambda: BoundedList(MOST_INTERVENTIONS)
+    )
 
-    def take(self, session: SessionFigures) -> None:
+    def add(self, session: SessionFigures) -> None:
         """Add a session."""
         self.sessions += 1
         self.records += session.records
@@ -645,20 +657,20 @@ class Totals:
         self.calls.update(session.calls)
         for name, count in session.tools.items():
             count_named(self.tools, name, MOST_NAMES, count)
-        self._take_questions(session)
+        self._add_questions(session)
         self.interventions.update({k: kept.count for k, kept in session.interventions.items()})
         self.verdicts[session.proof.verdict] += 1
         count_named(self.folders, session.header.folder, MOST_NAMES)
         for name, hook in session.hooks.items():
-            self.hooks.take(name).add(hook)
+            self.hooks.group(name).add(hook)
         for date, day in session.days.items():
-            self.days.take(date).add(day)
+            self.days.group(date).add(day)
         self.spending.add(session.spending)
         for one in session.contradictions:
             self.contradictions.add(one)
         self.contradictions.count += session.contradictions.left_out
 
-    def _take_questions(self, session: SessionFigures) -> None:
+    def _add_questions(self, session: SessionFigures) -> None:
         questions = session.questions
         for name in QUESTION_OUTCOMES:
             self.questions[name] += getattr(questions, name)
@@ -698,9 +710,9 @@ class ReportFigures:
     names_beside: frozenset[str] = frozenset()
     """The names of all trails where commands look for one."""
 
-    def take(self, session: SessionFigures) -> None:
+    def add(self, session: SessionFigures) -> None:
         """Add a session; the oldest ones make room."""
-        self.totals.take(session)
+        self.totals.add(session)
         self.rows = _keep_newest([*self.rows, make_row(session)], MOST_ROWS)
         self.chapters = _keep_newest([*self.chapters, session], self.chapter_limit)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from amplifier_hooks.insight.reports.telling.document import Block, Column, Link
+from amplifier_hooks.insight.reports.document import Block, Column, Link
 
 
 def read_words(blocks: Iterable[Block]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from amplifier_audit import AuditLog
 from amplifier_core.records import HookAnswer
-from amplifier_hooks.insight.reports.collect import gather_items
+from amplifier_hooks.insight.reports.collect import collect_items
 from amplifier_hooks.insight.reports.model import Period, Proof, ReportFigures, SessionFigures
 from amplifier_hooks.trails import (
     Header,
@@ -157,7 +157,7 @@ def gather(*items: Item | list[Item], **more: Any) -> SessionFigures:
     flat: list[Item] = []
     for one in items:
         flat.extend(one if isinstance(one, list) else [one])
-    gather_items(figures, flat, period)
+    collect_items(figures, flat, period)
     return figures
 
 
@@ -196,7 +196,7 @@ def report_on(*sessions: SessionFigures, chapters: int = 20) -> ReportFigures:
     """A report on these sessions."""
     report = ReportFigures(MADE, chapter_limit=chapters)
     for session in sessions:
-        report.take(session)
+        report.add(session)
     return report
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.insight.reports.model import Call, Said, SessionFigures
+from amplifier_hooks.insight.reports.model import AgentText, Call, SessionFigures
 from amplifier_hooks.trails import Item, Note, RecordedApproval, RecordedCall
 from tests.hooks.insight.reports.stories import (
     answer,
@@ -227,7 +227,7 @@ def test_a_turn_has_its_prompt_its_answer_and_what_it_took() -> None:
     )
     (turn,) = session.turns
     assert (turn.prompt.text, turn.answer.text, turn.tokens) == ("fix it", "Fixed.", 1_100)
-    assert [one.text.text for one in turn.steps if isinstance(one, Said)] == ["I look."]
+    assert [one.text.text for one in turn.steps if isinstance(one, AgentText)] == ["I look."]
     assert turn.money is not None
     ((start, stop),) = session.thinking
     assert stop - start == 3

@@ -14,18 +14,18 @@ from amplifier_hooks.insight.reports.excerpts import (
     REDACTED,
     SHORT,
     TOO_DEEP,
-    Kept,
-    Named,
-    Open,
+    BoundedGroups,
+    BoundedList,
+    PendingItems,
     Spans,
     count_named,
     cut_text,
     find_message,
+    format_value,
     join_blocks,
     measure,
     read_seconds,
     summarize,
-    to_text,
 )
 from tests.hooks.insight.reports.stories import at
 
@@ -39,7 +39,7 @@ def test_a_long_text_says_how_much_is_missing() -> None:
 
 def test_fields_stand_on_lines_of_their_own() -> None:
     """Content of several lines is readable, and cannot be taken for another field."""
-    written = to_text({"file_path": "a.py", "content": "x = 1\nfile_path: b.py", "flags": [1]})
+    written = format_value({"file_path": "a.py", "content": "x = 1\nfile_path: b.py", "flags": [1]})
     assert written == "file_path: a.py\ncontent:\n  │ x = 1\n  │ file_path: b.py\nflags: [1]"
 
 
@@ -55,12 +55,12 @@ def test_fields_stand_on_lines_of_their_own() -> None:
 )
 def test_what_is_not_in_the_trail_says_so(value: object, shown: str) -> None:
     """A commitment is no value."""
-    assert to_text(value) == shown
+    assert format_value(value) == shown
 
 
 def test_a_value_that_the_trail_cut_says_so() -> None:
     """The beginning that the trail has, and a word."""
-    assert to_text({"$cut": 9000, "head": "abc"}).startswith("abc…")
+    assert format_value({"$cut": 9000, "head": "abc"}).startswith("abc…")
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,15 @@ def test_a_forged_value_that_is_nested_without_end_is_not_shown() -> None:
     value: list[object] = []
     for _ in range(3_000):
         value = [value]
-    assert to_text(value) == TOO_DEEP
-    assert to_text({"a": value}) == TOO_DEEP
+    assert format_value(value) == TOO_DEEP
+    assert format_value({"a": value}) == TOO_DEEP
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 40))
 def test_the_first_and_the_last_are_kept_and_the_others_counted(most: int, count: int) -> None:
     """Never more than there is room for; nothing is lost without being counted."""
-    kept: Kept[int] = Kept(most)
+    kept: BoundedList[int] = BoundedList(most)
     for number in range(count):
         kept.add(number)
     assert [*kept] == [*kept.first, *kept.last]
@@ -118,7 +118,7 @@ def test_the_first_and_the_last_are_kept_and_the_others_counted(most: int, count
 
 def test_without_a_gap_everything_comes_before_it() -> None:
     """What fits has no last part."""
-    kept: Kept[int] = Kept(4)
+    kept: BoundedList[int] = BoundedList(4)
     for number in range(4):
         kept.add(number)
     assert kept.first == [0, 1, 2, 3]
@@ -127,9 +127,9 @@ def test_without_a_gap_everything_comes_before_it() -> None:
 
 def test_names_without_room_share_one() -> None:
     """A trail with a million names does not fill the memory."""
-    named: Named[Counter[str]] = Named(Counter, 2)
+    named: BoundedGroups[Counter[str]] = BoundedGroups(Counter, 2)
     for name in ("a", "b", "c", "d", "a"):
-        named.take(name)["seen"] += 1
+        named.group(name)["seen"] += 1
     assert {name: one["seen"] for name, one in named.items()} == {"a": 2, "b": 1, OTHERS: 2}
     counts: Counter[str] = Counter()
     for name in ("a", "b", "c", "a"):
@@ -139,7 +139,7 @@ def test_names_without_room_share_one() -> None:
 
 def test_the_oldest_open_thing_is_forgotten() -> None:
     """What never ends makes room for what is new."""
-    open_things: Open[str, int] = Open(2)
+    open_things: PendingItems[str, int] = PendingItems(2)
     for number, name in enumerate(("a", "b", "a", "c")):
         open_things[name] = number
     assert open_things == {"b": 1, "c": 3}

@@ -108,8 +108,8 @@ def test_a_turn_keeps_a_bounded_number_of_steps() -> None:
 def test_a_question_and_its_answer_are_one() -> None:
     """Who, what, how, when, and how long it took."""
     questions = Questions()
-    questions.take(ask(1))
-    questions.take(decide(11, True, comment="go on", edited=True))
+    questions.add_step(ask(1))
+    questions.add_step(decide(11, True, comment="go on", edited=True))
     (one,) = questions.kept
     assert (one.outcome, one.by, one.comment, one.edited) == ("allowed", "ann", "go on", True)
     assert (one.asked, one.decided, one.waited) == (at(1), at(11), 10.0)
@@ -129,8 +129,8 @@ def test_a_question_and_its_answer_are_one() -> None:
 def test_a_question_can_end_without_a_yes(more: dict[str, str], outcome: str) -> None:
     """Refused, expired and withdrawn are told apart, and counted."""
     questions = Questions()
-    questions.take(ask(1))
-    assert questions.take(decide(2, False, **more)).outcome == outcome
+    questions.add_step(ask(1))
+    assert questions.add_step(decide(2, False, **more)).outcome == outcome
     assert getattr(questions, outcome) == 1
     assert questions.open == 0
 
@@ -138,23 +138,23 @@ def test_a_question_can_end_without_a_yes(more: dict[str, str], outcome: str) ->
 def test_an_answer_for_always_asks_nobody() -> None:
     """What was decided before is shown, and is no question."""
     questions = Questions()
-    questions.take(decide(2, True, stage="remembered"))
+    questions.add_step(decide(2, True, stage="remembered"))
     assert (questions.asked, questions.remembered, questions.waited) == (0, 1, 0.0)
 
 
 def test_a_question_that_another_program_asks_is_known_by_what_it_shows() -> None:
     """Nobody waits for it here; what is learnt later takes the place of what was thought."""
     questions = Questions()
-    questions.take(ask(1))
-    one = questions.take(decide(1.02, False, stage="handed_over", to="claude", call_id="c1"))
+    questions.add_step(ask(1))
+    one = questions.add_step(decide(1.02, False, stage="handed_over", to="claude", call_id="c1"))
     assert (one.outcome, one.to, one.waited) == ("not_known", "claude", None)
     assert (questions.asked, questions.handed_over, questions.not_known) == (1, 1, 1)
     assert (questions.open, questions.waited) == (0, 0.0)
     about = {"stage": "outcome", "call_id": "c1", "to": "claude"}
-    questions.take(decide(9, False, state="not_run", settles="not_known", **about))
+    questions.add_step(decide(9, False, state="not_run", settles="not_known", **about))
     assert (one.outcome, questions.not_run, questions.not_known) == ("not_run", 1, 0)
     shown = {"state": "allowed", "settles": "not_run", "evidence": "result"}
-    questions.take(decide(10, False, **shown, **about))
+    questions.add_step(decide(10, False, **shown, **about))
     assert (one.outcome, one.evidence, questions.not_run, questions.allowed) == (
         "allowed",
         "result",
@@ -167,10 +167,10 @@ def test_a_question_that_another_program_asks_is_known_by_what_it_shows() -> Non
 def test_an_answer_that_comes_back_belongs_to_the_question() -> None:
     """It is put again for that, and was asked once; somebody did wait for it."""
     questions = Questions()
-    questions.take(ask(1, call_id="c1"))
-    questions.take(decide(2, False, stage="handed_over", to="LangGraph", call_id="c1"))
-    questions.take(ask(20, again=True, call_id="c1"))
-    questions.take(decide(21, True, settles="not_known", call_id="c1"))
+    questions.add_step(ask(1, call_id="c1"))
+    questions.add_step(decide(2, False, stage="handed_over", to="LangGraph", call_id="c1"))
+    questions.add_step(ask(20, again=True, call_id="c1"))
+    questions.add_step(decide(21, True, settles="not_known", call_id="c1"))
     (one,) = questions.kept
     assert (one.outcome, one.by, one.to, one.waited) == ("allowed", "ann", "LangGraph", 20.0)
     assert (questions.asked, questions.handed_over, questions.not_known) == (1, 1, 0)
@@ -181,8 +181,8 @@ def test_an_answer_that_comes_back_belongs_to_the_question() -> None:
 def test_waiting_is_counted_only_where_a_person_had_the_question(how: str) -> None:
     """A rule answers at once, and where nobody can be asked, nobody is waited for."""
     questions = Questions()
-    questions.take(ask(1))
-    questions.take(decide(5, False, how=how))
+    questions.add_step(ask(1))
+    questions.add_step(decide(5, False, how=how))
     (one,) = questions.kept
     assert (one.outcome, one.waited, questions.waited, list(questions.waits)) == (
         "refused",
@@ -196,8 +196,8 @@ def test_two_hooks_that_ask_about_one_call_are_two_questions() -> None:
     """Each answer goes to the hook that asked."""
     questions = Questions()
     for hook in ("a", "b"):
-        questions.take(ask(1, hook=hook))
-    questions.take(decide(2, True, hook="b"))
+        questions.add_step(ask(1, hook=hook))
+    questions.add_step(decide(2, True, hook="b"))
     assert [(one.hook, one.outcome) for one in questions.kept] == [("a", "open"), ("b", "allowed")]
     assert questions.open == 1
 
@@ -205,7 +205,7 @@ def test_two_hooks_that_ask_about_one_call_are_two_questions() -> None:
 def test_an_answer_without_its_question_is_told_all_the_same() -> None:
     """The question may lie before the period of the report."""
     questions = Questions()
-    questions.take(decide(2, False))
+    questions.add_step(decide(2, False))
     assert (questions.asked, questions.refused) == (1, 1)
 
 
@@ -239,8 +239,8 @@ def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
 def test_known_models_have_a_price_and_others_only_tokens() -> None:
     """Money is never made up."""
     spending = Spending()
-    spending.take("claude-sonnet-4", {"input_tokens": 1_000_000, "output_tokens": 100_000})
-    spending.take("house-model", {"input_tokens": 5, "output_tokens": 7})
+    spending.add_usage("claude-sonnet-4", {"input_tokens": 1_000_000, "output_tokens": 100_000})
+    spending.add_usage("house-model", {"input_tokens": 5, "output_tokens": 7})
     known, unknown = spending.models["claude-sonnet-4"], spending.models["house-model"]
     assert known.money == pytest.approx(3 + 1.5)
     assert (unknown.tokens, unknown.money, unknown.unpriced) == (12, 0.0, 12)
@@ -250,21 +250,21 @@ def test_known_models_have_a_price_and_others_only_tokens() -> None:
 
 def test_a_cost_that_the_provider_told_counts() -> None:
     """Its own figure is better than a list price."""
-    spent = Spending().take("house-model", {"input_tokens": 5, "cost_usd": 0.25})
+    spent = Spending().add_usage("house-model", {"input_tokens": 5, "cost_usd": 0.25})
     assert (spent.money, spent.unpriced) == (0.25, 0)
 
 
 def test_nonsense_counts_nothing() -> None:
     """A forged record cannot make a cost of infinity."""
     usage = {"input_tokens": -5, "output_tokens": "many", "cost_usd": float("inf")}
-    spent = Spending().take("gpt-5", usage)
+    spent = Spending().add_usage("gpt-5", usage)
     assert (spent.input, spent.output, spent.tokens, spent.money) == (0, 0, 0, 0.0)
 
 
 def test_sessions_add_up() -> None:
     """The spending of two sessions is that of both."""
     both, one = Spending(), Spending()
-    one.take("local", {"input_tokens": 3})
+    one.add_usage("local", {"input_tokens": 3})
     both.add(one)
     both.add(one)
     assert both.models["local"].input == 6
@@ -351,7 +351,7 @@ def test_missing_and_masked_values_are_counted_by_place() -> None:
     gaps = Gaps()
     missing = {"tool_input.content": "redacted", "messages": "trails do not repeat it"}
     for second in (1, 2):
-        gaps.take(event(second, "tool:pre", {}, missing=missing, masked=("tool_input.key",)))
+        gaps.add_event(event(second, "tool:pre", {}, missing=missing, masked=("tool_input.key",)))
     assert gaps.missing == {("redacted", "tool:pre tool_input.content"): 2}
     assert gaps.masked == {"tool:pre tool_input.key": 2}
 
@@ -360,6 +360,6 @@ def test_places_have_a_bound() -> None:
     """A trail with a million paths is told in a page."""
     gaps = Gaps()
     for number in range(500):
-        gaps.take(event(1, "tool:pre", {}, missing={f"a{number}": "redacted"}))
+        gaps.add_event(event(1, "tool:pre", {}, missing={f"a{number}": "redacted"}))
     assert len(gaps.missing) <= 51
     assert gaps.missing.total() == 500

@@ -1,0 +1,171 @@
+"""Documents as HTML, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from amplifier_hooks.insight.reports import FORMATS, html, markdown, render_report, report_session
+from amplifier_hooks.insight.reports.document import (
+    Bar,
+    Bars,
+    Block,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Inline,
+    Lane,
+    Link,
+    Marked,
+    Paragraph,
+    Quoted,
+    Table,
+    Tile,
+    Tiles,
+    Timeline,
+)
+from amplifier_hooks.insight.reports.html import render_html
+from amplifier_hooks.insight.reports.json_form import VERSION, to_json
+from amplifier_hooks.insight.reports.markdown import render_markdown
+from tests.hooks.insight.reports.stories import (
+    MADE,
+    SESSION,
+    report_on,
+    tell_whole_story,
+    write_trail,
+)
+
+
+def test_every_kind_of_block_can_be_rendered_in_every_format() -> None:
+    """A new kind of block that a format does not know would fail in front of a user."""
+    kinds = set(get_args(Block))
+    assert set(html._RENDERERS) == set(markdown._RENDERERS) == kinds
+
+
+@pytest.mark.parametrize(
+    ("part", "page_text", "written"),
+    [
+        ("words", "words", "words"),
+        (Code("rm -r"), "<code><bdi>rm -r</bdi></code>", "`rm -r`"),
+        (Quoted("no\n more"), "“<bdi>no more</bdi>”", "“no more”"),
+        (Marked("Denied"), "<strong><bdi>Denied</bdi></strong>", "**Denied**"),
+        (Marked("late", "warn"), '<span class="mark warn"><bdi>late</bdi></span>', "**late**"),
+        (Link("Proof", "s1-proof"), '<a href="#s1-proof">Proof</a>', ""),
+    ],
+)
+def test_each_part_has_its_look(part: Inline, page_text: str, written: str) -> None:
+    """In HTML and in Markdown, where there is nothing to jump to."""
+    document = Document("t", (Paragraph((part,)),))
+    assert f"<p>{page_text}</p>" in render_html(document)
+    assert render_markdown(document).strip() == written
+
+
+def test_numbers_stand_at_the_right() -> None:
+    """In both formats."""
+    columns = (Column("Name"), Column("Calls", number=True), Column("Day", short=True))
+    document = Document("t", (Table(columns, ((("a",), ("7",), ("b",)),)),))
+    page = render_html(document)
+    assert '<td class="number">7</td><td class="short">b</td>' in page
+    assert render_markdown(document) == (
+        "| Name | Calls | Day |\n| --- | ---: | --- |\n| a | 7 | b |\n"
+    )
+
+
+def test_facts_and_tiles_keep_names_and_figures_together() -> None:
+    """In both formats."""
+    facts, tiles = Facts((("By", ("ann",)),)), Tiles((Tile("3", "denied", "times", "bad"),))
+    document = Document("t", (facts, tiles))
+    assert "<dt>By</dt><dd>ann</dd>" in render_html(document)
+    assert '<div class="tile bad"><b>3</b><span>denied</span>' in render_html(document)
+    assert render_markdown(document) == "- By: ann\n\n- **3 denied** (times)\n"
+
+
+def test_a_chart_whose_figures_stand_in_no_table_becomes_one() -> None:
+    """One beside a table is left out."""
+    bars = (Bar("Turn 1", (5.0,), "$0.01"),)
+    alone = Bars("Tokens", (("tokens", "note"),), bars, alone=True)
+    beside = Bars("Tokens", (("tokens", "note"),), bars)
+    assert "| Turn 1 | 5 | \\$0.01 |" in render_markdown(Document("t", (alone,)))
+    assert render_markdown(Document("t", (beside,))) == "\n"
+
+
+def test_a_time_line_becomes_its_sums() -> None:
+    """How often, and how long."""
+    lanes = (Lane("Tools", "good", ((0.0, 2.0), (4.0, 5.0))),)
+    written = render_markdown(Document("t", (Timeline("Time line", lanes),)))
+    assert "| Tools | 2 | 3 s |" in written
+
+
+def test_the_shape_is_the_documented_one() -> None:
+    """Names that are there today stay; a change of them is another version."""
+    written = to_json(report_on(tell_whole_story()))
+    assert VERSION == 1
+    assert [*written] == [
+        *(
+            "version",
+            "contradictions",
+            "made",
+            "since",
+            "until",
+            "totals",
+            "sessions",
+            "chapters",
+            "unreadable",
+        ),
+        "empty",
+    ]
+    assert [*written["totals"]] == [
+        *("sessions", "records", "first", "last", "turns", "calls", "tools", "questions"),
+        *("waited_seconds", "interventions", "verdicts", "folders", "hooks", "days", "spending"),
+    ]
+    (chapter,) = written["chapters"]
+    assert [*chapter] == [
+        *("id", "name", "trail", "folder", "bundle", "level", "values", "shadow", "first", "last"),
+        *("ending", "resumed", "records", "turns", "calls", "tools", "agents", "files", "hooks"),
+        *(
+            "interventions",
+            "contradictions",
+            "errors",
+            "questions",
+            "spending",
+            "proof",
+            "missing",
+            "masked",
+        ),
+    ]
+
+
+def test_everything_can_be_written_and_nothing_is_lost_on_the_way() -> None:
+    """Counts say what was left out."""
+    written = json.loads(json.dumps(to_json(report_on(tell_whole_story()))))
+    chapter = written["chapters"][0]
+    assert chapter["interventions"]["denial"]["count"] == 1
+    assert chapter["interventions"]["denial"]["left_out"] == 0
+    assert chapter["turns"]["kept"][0]["prompt"]["text"] == "fix the parser"
+    kinds = {step["kind"] for step in chapter["turns"]["kept"][0]["steps"]["kept"]}
+    assert kinds == {"call", "said"}
+    assert chapter["questions"]["kept"][0]["outcome"] == "refused"
+    assert chapter["proof"]["verdict"] == "unreadable"
+
+
+def test_a_report_has_the_format_that_was_asked_for() -> None:
+    """HTML, Markdown and JSON."""
+    report = report_on(tell_whole_story())
+    page, written, data = (render_report(report, one) for one in FORMATS)
+    assert page.startswith("<!doctype html>")
+    assert written.startswith("# Session")
+    assert json.loads(data)["totals"]["sessions"] == 1
+
+
+def test_the_report_of_one_session_needs_its_own_trail(tmp_path: Path) -> None:
+    """One that lies in its place and is another's is not taken for it."""
+    path = write_trail(tmp_path)
+    own = report_session(path, "json", made=MADE, owner=SESSION, name="fix it")
+    other = report_session(path, "json", made=MADE, owner="another")
+    chapter = json.loads(own)["chapters"][0]
+    assert (chapter["name"], chapter["proof"]["verdict"]) == ("fix it", "consistent")
+    assert json.loads(other)["chapters"][0]["proof"]["verdict"] == "tampered"
