@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from amplifier_core.hooks import HookHandler, HookRegistry
-from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.utils.copying import copy_plain
 from benchmarks.harness import Body, Row, calls_of, compare, loop_of, report
 
 EVENT = "tool:pre"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # so that type checkers know them as well
     from amplifier_core.content_models import ToolResultContent as ToolResultContent
     from amplifier_core.coordinator import ModuleCoordinator as ModuleCoordinator
     from amplifier_core.coordinator import SessionCoordinator as SessionCoordinator
+    from amplifier_core.display import DisplaySystem as DisplaySystem
     from amplifier_core.hooks import HookRegistry as HookRegistry
-    from amplifier_core.host.display import DisplaySystem as DisplaySystem
     from amplifier_core.interfaces import ApprovalProvider as ApprovalProvider
     from amplifier_core.interfaces import ApprovalRequest as ApprovalRequest
     from amplifier_core.interfaces import ApprovalResponse as ApprovalResponse
@@ -102,7 +102,7 @@ _NAMES = {
     "coordinator": "ModuleCoordinator SessionCoordinator",
     "hooks": "HookRegistry",
     "approval": "ApprovalAnswer ApprovalQuestion ApprovalSystem ApprovalTimeout",
-    "host.display": "DisplaySystem",
+    "display": "DisplaySystem",
     "cancellation": "CancellationState CancellationToken",
     "loader": "ModuleLoader ModuleValidationError",
     "models": (

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable
 from typing import Any, Protocol
 
-from amplifier_core.approval.gatekeeper import Clearance
+from amplifier_core.answers import Outcome
 from amplifier_core.dispatch import Answer, Dispatch, find_dispatch
 from amplifier_core.events import is_notification
-from amplifier_core.injection.budget import Injection
-from amplifier_core.injection.framing import indent_forged_frames
-from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
+from amplifier_core.gatekeeper import Clearance
+from amplifier_core.injection import (
+    UNKNOWN,
+    Injection,
+    Injector,
+    indent_forged_frames,
+    read_injections,
+)
 from amplifier_core.models import ContextInjection, HookResult, Level, replace_fields
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import Operations
 from amplifier_core.registration import HookHandler
 

@@ -6,26 +6,29 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from amplifier_core import events
-from amplifier_core.approval.gate import ApprovalGate
-from amplifier_core.approval.gatekeeper import Passage
-from amplifier_core.approval.handovers import Handovers
-from amplifier_core.approval.question import AnyApprovalSystem
+from amplifier_core import events, payloads
+from amplifier_core.answers import Outcome, describe_failure, describe_shadowed
+from amplifier_core.approval import AnyApprovalSystem, ApprovalGate
 from amplifier_core.cancellation import CancellationToken
 from amplifier_core.compat import EcosystemFace
 from amplifier_core.dispatch import Answer, Dispatch, Watch
+from amplifier_core.display import DisplaySystem, LoggingDisplay
 from amplifier_core.errors import ApprovalError
-from amplifier_core.events import payloads
-from amplifier_core.events.effects import describe_failure, describe_shadowed
-from amplifier_core.events.event import DataT, EventOf
+from amplifier_core.events import DataT, EventOf
+from amplifier_core.gatekeeper import Passage
+from amplifier_core.handovers import Handovers
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
-from amplifier_core.host.display import DisplaySystem, LoggingDisplay
-from amplifier_core.injection.budget import Injection, InjectionBudget
-from amplifier_core.injection.placing import Drop, Injector, ToolCalls, gather_injections
+from amplifier_core.injection import (
+    Drop,
+    Injection,
+    InjectionBudget,
+    Injector,
+    ToolCalls,
+    gather_injections,
+)
 from amplifier_core.interfaces import Conversation
 from amplifier_core.models import HookResult, Level
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.mount_plan import INJECTION_BUDGET_PER_TURN as INJECTION_BUDGET_PER_TURN
 from amplifier_core.mount_plan import MAX_INJECTION_SIZE as MAX_INJECTION_SIZE
 from amplifier_core.mount_plan import (
@@ -53,10 +56,10 @@ from amplifier_core.records import (
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils.calling import check_has
 from amplifier_core.utils.conversation import replace_last_answer
-from amplifier_core.utils.describe import describe_cause, locate_failure
-from amplifier_core.utils.parameters import check_has
 from amplifier_core.utils.slots import Slots
+from amplifier_core.utils.text import describe_cause, locate_failure
 
 logger = logging.getLogger(__name__)
 

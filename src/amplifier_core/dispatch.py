@@ -15,25 +15,31 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
+from amplifier_core.answers import DENIED_BY as DENIED_BY
+from amplifier_core.answers import (
+    IN_PLACE,
+    NO_SAY,
+    PINNED,
+    Trouble,
+    explain_unusable,
+    find_omission,
+    read_answer,
+    withdraw,
+)
+from amplifier_core.answers import JUDGED_AGAIN as JUDGED_AGAIN
+from amplifier_core.answers import Answer as Answer
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.events import canonical, notifications
-from amplifier_core.events.modes import Mode
-from amplifier_core.isolation import copy_plain, detach
+from amplifier_core.handlers import Mode
 from amplifier_core.models import CONTINUE, HookResult, continue_with
-from amplifier_core.models.advice import DENIED_BY as DENIED_BY
-from amplifier_core.models.advice import IN_PLACE, NO_SAY, PINNED, find_omission
-from amplifier_core.models.advice import JUDGED_AGAIN as JUDGED_AGAIN
-from amplifier_core.models.answer import Answer as Answer
-from amplifier_core.models.answer import Trouble, explain_unusable, read_answer
-from amplifier_core.models.outcome import withdraw
 from amplifier_core.output import Capture
 from amplifier_core.precedence import fold
 from amplifier_core.registration import Follow as Follow
 from amplifier_core.registration import HookHandler
 from amplifier_core.registration import Watch as Watch
 from amplifier_core.utils import is_awaitable, is_being_cancelled
-from amplifier_core.utils.copying import adopt, is_equal
-from amplifier_core.utils.describe import describe_cause
+from amplifier_core.utils.copying import adopt, copy_plain, detach, is_equal
+from amplifier_core.utils.text import describe_cause
 
 logger = logging.getLogger(__name__)
 

@@ -13,25 +13,51 @@ from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from amplifier_core import events
+from amplifier_core.correlation import TRACED, add_request_id
 from amplifier_core.dispatch import Dispatch, Watch, collect_replies, depth, enter, run_dispatch
-from amplifier_core.events.data import normalize_data
-from amplifier_core.events.handler import Registering, typed_like
-from amplifier_core.events.limits import check_limits, check_priority
-from amplifier_core.events.modes import Mode, choose_mode
-from amplifier_core.events.names import KNOWN, check_event, find_problem
-from amplifier_core.events.registry_names import RegistryNames
+from amplifier_core.event_names import KNOWN, check_event, find_problem
+from amplifier_core.handlers import (
+    Mode,
+    Registering,
+    check_limits,
+    check_priority,
+    choose_mode,
+    typed_like,
+)
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.models import ContextInjection, HookResult, continue_with
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.payloads import normalize_data
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import timestamp
-from amplifier_core.utils.parameters import find_misfit
-from amplifier_core.utils.request_ids import TRACED, add_request_id
+from amplifier_core.utils.calling import find_misfit
 
 if TYPE_CHECKING:
-    from amplifier_core.events.handler import Handler, Limits, OnError
+    from amplifier_core.handlers import Handler, Limits, OnError
+
+
+class RegistryNames:
+    """`HookRegistry.TOOL_PRE` and the others, with the specification's spellings."""
+
+    SESSION_START = events.SESSION_START
+    SESSION_END = events.SESSION_END
+    PROMPT_SUBMIT = events.PROMPT_SUBMIT
+    TOOL_PRE = events.TOOL_PRE
+    TOOL_POST = events.TOOL_POST
+    CONTEXT_PRE_COMPACT: Final = "context:pre-compact"
+    AGENT_SPAWN = events.AGENT_SPAWN
+    AGENT_COMPLETE = events.AGENT_COMPLETE
+    ORCHESTRATOR_COMPLETE = events.ORCHESTRATOR_COMPLETE
+    USER_NOTIFICATION = events.USER_NOTIFICATION
+    DECISION_TOOL_RESOLUTION = events.DECISION_TOOL_RESOLUTION
+    DECISION_AGENT_RESOLUTION = events.DECISION_AGENT_RESOLUTION
+    DECISION_CONTEXT_RESOLUTION = events.DECISION_CONTEXT_RESOLUTION
+    ERROR_TOOL = events.ERROR_TOOL
+    ERROR_PROVIDER = events.ERROR_PROVIDER
+    ERROR_ORCHESTRATION = events.ERROR_ORCHESTRATION
+
 
 __all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from amplifier_core.events.event import DataT, EventOf
-from amplifier_core.events.handler import Registering, Reply
-from amplifier_core.events.hook import hook as hook
+from amplifier_core.events import DataT, EventOf
+from amplifier_core.handlers import Registering, Reply
+from amplifier_core.handlers import hook as hook
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ApprovalRequest as ApprovalRequest
 from amplifier_core.models import ApprovalResponse as ApprovalResponse

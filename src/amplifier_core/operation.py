@@ -7,24 +7,18 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Protocol
 
-from amplifier_core.approval.gatekeeper import (
-    UNASKED,
-    Answered,
-    Clearance,
-    Passage,
-    digest_operation,
-)
+from amplifier_core.answers import ASKED_ELSEWHERE, Outcome
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import AGENT_SPAWN, notifications
-from amplifier_core.events.data import normalize_data
+from amplifier_core.gatekeeper import UNASKED, Answered, Clearance, Passage, digest_operation
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.injection.budget import Injection
-from amplifier_core.isolation import detach
-from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome
+from amplifier_core.injection import Injection
 from amplifier_core.output import Routing, Uncaptured
+from amplifier_core.payloads import normalize_data
 from amplifier_core.records import HookFinished, HookStarted
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
+from amplifier_core.utils.copying import detach
 from amplifier_core.utils.slots import take_slot
 
 # How often one operation may be edited or judged again before it is denied.

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Literal
 
-from amplifier_core import events
+from amplifier_core import events, payloads
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import payloads
-from amplifier_core.events.event import DataT, EventOf
+from amplifier_core.events import DataT, EventOf
 from amplifier_core.records import ErrorNoted
 from amplifier_core.utils import describe_error
-from amplifier_core.utils.parameters import list_parameters
+from amplifier_core.utils.calling import list_parameters
 
 STOPPED_AT_ONCE = "Stopped at once, as requested."
 

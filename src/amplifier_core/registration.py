@@ -9,15 +9,15 @@ from itertools import count
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amplifier_core.answers import read_answer
 from amplifier_core.errors import HookTimeout
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.models import HookResult
-from amplifier_core.models.answer import read_answer
-from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.utils import is_awaitable, run_with_timeout
-from amplifier_core.utils.parameters import find_name
+from amplifier_core.utils.calling import find_name
 
 if TYPE_CHECKING:
-    from amplifier_core.events.handler import Handler, OnError
+    from amplifier_core.handlers import Handler, OnError
 
 logger = logging.getLogger(__name__)
 

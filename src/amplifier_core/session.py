@@ -11,21 +11,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
-from amplifier_core import events
+from amplifier_core import events, payloads
 from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import ModuleCoordinator
+from amplifier_core.display import DisplaySystem
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
-from amplifier_core.events import payloads
-from amplifier_core.events.endings import read_end_reason
-from amplifier_core.events.event import DataT
+from amplifier_core.events import DataT
+from amplifier_core.hook_counts import list_figures
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.host.display import DisplaySystem
 from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.models.hook_counts import list_figures
-from amplifier_core.models.saved_state import OPEN_CALLS, STATE_VERSION, read_state
 from amplifier_core.mount_plan import (
     EXAMPLES,
     MountPlan,
@@ -34,17 +31,43 @@ from amplifier_core.mount_plan import (
     may_ask,
     read_mode,
 )
-from amplifier_core.mounting import Mounted, Mounting
-from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.mounting import Mounted, Mounting, resolve_provider
+from amplifier_core.payloads import EndReason
 from amplifier_core.prompt import PromptRun
 from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
-from amplifier_core.utils.conversation import add_message
-from amplifier_core.utils.message_order import arrange_messages
+from amplifier_core.utils.conversation import add_message, arrange_messages
 from amplifier_core.utils.slots import Slots
 from amplifier_core.utils.truncate import redact_secrets
+
+STATE_VERSION = 1
+
+OPEN_CALLS = "open_calls"
+"""The key of the session's state under which a resumed session names the calls to be run."""
+
+
+def read_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A saved state as a dict of one's own, empty if there is none; refuses another version."""
+    if state is None:
+        return {}
+    version = state.get("version")
+    if version != STATE_VERSION:
+        raise SessionStateError(f"A saved state of version {version!r}; this is {STATE_VERSION}")
+    return dict(state)
+
+
+def read_end_reason(kind: type[BaseException] | None, status: str) -> EndReason:
+    """The reason for an exception of this class, or for a session of this status."""
+    if kind is None:
+        return "user_exit" if status == "interrupted" else "complete"
+    if issubclass(kind, TimeoutError):
+        return "timeout"
+    if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):
+        return "user_exit"
+    return "error"
+
 
 logger = logging.getLogger(__name__)
 

@@ -14,16 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from amplifier_core import events
-from amplifier_core.approval.gatekeeper import digest_operation
+from amplifier_core.answers import ASKED_ELSEWHERE, Outcome, describe_denial
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
-from amplifier_core.events.payloads import ErrorDetails, ToolErrorData, ToolPostData, ToolPreData
+from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.message_models import ToolCall
-from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import ASKED_ELSEWHERE, Outcome, describe_denial
-from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
+from amplifier_core.models import ToolResult, add_comments, read_changed_result, read_tool_result
 from amplifier_core.operation import KERNEL
 from amplifier_core.output import Uncaptured
+from amplifier_core.payloads import ErrorDetails, ToolErrorData, ToolPostData, ToolPreData
 from amplifier_core.records import DenialContradicted, DigestMismatch, ToolFinished, ToolStarted
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same

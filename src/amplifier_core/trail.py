@@ -1,25 +1,70 @@
-"""What a session writes down: levels, scrubbing, and what a failing disk means."""
+"""Where a session writes its records."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.errors import ApprovalError
 from amplifier_core.models import CONTINUE
 from amplifier_core.models import Level as MessageLevel
-from amplifier_core.models.audit_sink import AuditSink as AuditSink
-from amplifier_core.models.audit_sink import Level as Level
-from amplifier_core.models.audit_sink import NullSink as NullSink
-from amplifier_core.models.audit_sink import OnFailure as OnFailure
 from amplifier_core.precedence import fold
 from amplifier_core.records import Body, DispatchRecorded, HookAnswer
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.nested import KnownTexts, rewrite
+
+Level = Literal["decisions", "normal", "full"]
+OnFailure = Literal["deny", "warn"]
+
+
+@runtime_checkable
+class AuditSink(Protocol):
+    """Takes records. `append` is cheap and orders them; `commit` waits until they are safe."""
+
+    level: Level
+    on_failure: OnFailure
+
+    def append(
+        self,
+        type: str,
+        body: Mapping[str, Any],
+        *,
+        session: str | None = None,
+        turn: int | None = None,
+        event: str | None = None,
+        hook: str | None = None,
+        registration: int | None = None,
+    ) -> int:
+        """The sequence of the record. Raises AuditUnavailable once the log has failed."""
+        ...
+
+    async def commit(self, sequence: int | None = None) -> None:
+        """Return when that record, or all, are durable; AuditUnavailable if they cannot be."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class NullSink:
+    """Where a session writes that keeps no trail."""
+
+    level: Level = "decisions"
+    on_failure: OnFailure = "warn"
+
+    def append(self, type: str, body: Mapping[str, Any], **source: Any) -> int:
+        """Forget the record."""
+        return 0
+
+    async def commit(self, sequence: int | None = None) -> None:
+        """There is nothing to wait for."""
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
 
 logger = logging.getLogger(__name__)
 

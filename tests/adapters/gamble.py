@@ -14,7 +14,7 @@ from typing import Any
 
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_core.approval.gatekeeper import digest_operation
+from amplifier_core.gatekeeper import digest_operation
 from tests.adapters.drivers.driver import Call, Step
 from tests.adapters.stage import DONE
 

@@ -11,7 +11,7 @@ from amplifier_core.cancellation import CancellationState, CancellationToken
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.prompt import STOPPED_AT_ONCE
 from amplifier_core.testing import EventRecorder, MockTool
-from amplifier_core.utils import waiting
+from amplifier_core.utils import calling as waiting
 from tests.support.harness import Harness
 from tests.support.sessions import SessionHarness, calls
 

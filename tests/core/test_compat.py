@@ -10,7 +10,7 @@ import pytest
 from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.compat import hand_back
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.injection.budget import Injection
+from amplifier_core.injection import Injection
 from amplifier_core.models import HookResult
 from amplifier_core.testing import ScriptedApproval
 from tests.support.harness import Harness

@@ -14,8 +14,8 @@ import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.events import TOOL_ERROR
-from amplifier_core.events.payloads import ToolErrorData
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.payloads import ToolErrorData
 from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool, RecordingDisplay
 from tests.support import hooks
 from tests.support.harness import Harness

@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.isolation import copy_plain, detach
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
-from amplifier_core.utils.copying import adopt, copy_any, is_same
+from amplifier_core.utils.copying import adopt, copy_any, copy_plain, detach, is_same
 from tests.core.odd_values import (
     AlwaysEqual,
     Card,

@@ -178,7 +178,7 @@ def test_a_type_that_nobody_declared_keeps_what_it_has() -> None:
 
 def test_the_states_of_an_outcome_are_those_that_evidence_knows() -> None:
     """A third would be counted as nothing."""
-    from amplifier_core.approval.handovers import State
+    from amplifier_core.handovers import State
 
     assert set(get_args(State)) == {"allowed", "not_run"}
     assert ApprovalOutcome.parse({"state": "maybe"}).state == "maybe"

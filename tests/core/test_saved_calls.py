@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.models.saved_state import OPEN_CALLS
-from amplifier_core.session import AmplifierSession
-from amplifier_core.utils.message_order import NO_RESULT
+from amplifier_core.session import OPEN_CALLS, AmplifierSession
+from amplifier_core.utils.conversation import NO_RESULT
 from tests.support.message_rules import check_request, show_roles
 from tests.support.modules import write_module
 

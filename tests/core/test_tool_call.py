@@ -11,13 +11,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from amplifier_core import payloads
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import payloads
-from amplifier_core.events.payloads import ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
-from amplifier_core.models.outcome import Outcome
+from amplifier_core.payloads import ToolPreData
 from amplifier_core.records import DenialContradicted
 from amplifier_core.testing import (
     EventRecorder,

@@ -16,8 +16,7 @@ import pytest
 from amplifier_core import tool_call
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.utils import resolve
-from amplifier_core.utils.conversation import add_message
-from amplifier_core.utils.message_order import list_open_ids
+from amplifier_core.utils.conversation import add_message, list_open_ids
 from amplifier_hooks.agent.loops.request import RequestBuilder
 from tests.docs.blocks import Block
 from tests.docs.test_examples import BLOCKS

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, example, given, settings
 
 from amplifier_audit import AuditLog, AuditSettings, open_log, read_records
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.trails import Trail
 from amplifier_hooks.approvals.reporting import write_record
 from amplifier_hooks.approvals.stores.statistics import BOUNDS, list_figures

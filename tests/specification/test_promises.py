@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_core import events
-from amplifier_core.events.event import EventData
+from amplifier_core.events import EventData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from tests.specification.preamble import KeywordLogger, preamble

@@ -9,8 +9,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.answers import Outcome
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.testing import (
     MemoryAudit,
     MemoryContext,

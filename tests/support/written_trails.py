@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from amplifier_audit import AuditLog
-from amplifier_core.approval.gatekeeper import digest_operation
+from amplifier_core.gatekeeper import digest_operation
 
 PERSON = "ann"
 

@@ -15,8 +15,8 @@ from amplifier_core import AmplifierSession, ContextManager, HookRegistry, HookR
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import CONTEXT_PRE_COMPACT, TOOL_POST, TOOL_PRE, Event, EventData
-from amplifier_core.events.payloads import ContextPreCompactData, ToolPostData, ToolPreData
 from amplifier_core.interfaces import Host, Tool, hook
+from amplifier_core.payloads import ContextPreCompactData, ToolPostData, ToolPreData
 from amplifier_core.testing import EventRecorder, MockCoordinator, ScriptedApproval, TestCoordinator
 from amplifier_hooks import AssembledSession, load_bundle, open_session
 

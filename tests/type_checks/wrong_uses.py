@@ -13,8 +13,8 @@ from amplifier_core import AmplifierSession, HookRegistry, HookResult, ToolResul
 from amplifier_core import HookResutl as HookResutl  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import SESSION_END, TOOL_PRE
-from amplifier_core.events.payloads import ToolPostData, ToolPreData
 from amplifier_core.interfaces import Host, hook
+from amplifier_core.payloads import ToolPostData, ToolPreData
 from amplifier_core.testing import MockCoordinator
 from amplifier_hooks import load_bundel as load_bundel  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from amplifier_core.events import MODULE_LOAD_FAILED, MODULE_ON_SESSION_READY_FAILED
-from amplifier_core.events.payloads import ModuleLoadFailedData, ModuleOnSessionReadyFailedData
 from amplifier_core.interfaces import Host
 from amplifier_core.loader.provider_entry import call_application
 from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.payloads import ModuleLoadFailedData, ModuleOnSessionReadyFailedData
 from amplifier_core.utils import describe_error
 
 logger = logging.getLogger(__name__)

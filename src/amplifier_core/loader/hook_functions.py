@@ -14,7 +14,7 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.interfaces import Host
-from amplifier_core.utils.suggest import differs_by_one
+from amplifier_core.utils.text import differs_by_one
 
 Marked = tuple[str, Callable[..., Any], str, dict[str, Any]]
 """A function's name, the function, the event it hears, and the options of its registration."""

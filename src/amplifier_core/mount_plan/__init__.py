@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.events.modes import MODES, Mode
+from amplifier_core.handlers import MODES, Mode
 from amplifier_core.mount_plan.schema import ENTRY, WAYS, find_misspelt, judge_keys
 
 LISTS = ("providers", "tools", "hooks")

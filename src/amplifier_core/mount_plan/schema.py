@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
-from amplifier_core.utils.suggest import find_slip
+from amplifier_core.utils.text import find_slip
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from amplifier_core.utils.canonical import canonical_bytes, digest
-from amplifier_core.utils.describe import describe_error, safe_repr
-from amplifier_core.utils.time import clock, timestamp
-from amplifier_core.utils.truncate import SENSITIVE_KEYS, redact_secrets, truncate_values
-from amplifier_core.utils.waiting import (
+from amplifier_core.utils.calling import (
     DONE,
     PATIENCE,
     CancelledItself,
@@ -20,6 +16,10 @@ from amplifier_core.utils.waiting import (
     run_each,
     run_with_timeout,
 )
+from amplifier_core.utils.canonical import canonical_bytes, digest
+from amplifier_core.utils.text import describe_error, safe_repr
+from amplifier_core.utils.time import clock, timestamp
+from amplifier_core.utils.truncate import SENSITIVE_KEYS, redact_secrets, truncate_values
 
 if TYPE_CHECKING:
     from amplifier_core.utils.retry import RetryConfig as RetryConfig

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from amplifier_core.utils.describe import safe_repr
+from amplifier_core.utils.text import safe_repr
 
 _MAX_DIGITS = sys.int_info.default_max_str_digits
 _LARGEST = 10**_MAX_DIGITS

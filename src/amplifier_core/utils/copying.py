@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from amplifier_core.utils.describe import safe_repr
+from amplifier_core.utils.text import safe_repr
 
 _CONTAINERS = (dict, list, tuple, deque, set, bytearray)
 ATOMS = frozenset((str, int, float, bool, NoneType, bytes, complex, frozenset))
@@ -290,3 +290,20 @@ def is_equal(one: Any, other: Any) -> bool:
         return bool(one == other)
     except Exception:  # noqa: BLE001 - a hook may put anything into an event
         return False
+
+
+def copy_plain(data: dict[str, Any]) -> dict[str, Any] | None:
+    """A copy that may be compared with its original, or None if there is no such copy."""
+    try:
+        return copy_dict(data)
+    except (NotPlain, RecursionError):
+        return None
+
+
+def detach(data: dict[str, Any]) -> dict[str, Any]:
+    """A private copy, by the fast way if there is one."""
+    try:
+        return copy_dict(data)
+    except (NotPlain, RecursionError):
+        odd: dict[str, Any] = copy_any(data)
+        return odd

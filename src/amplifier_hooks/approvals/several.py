@@ -15,8 +15,8 @@ from amplifier_core.approval import (
     DecidingApprovalSystem,
     HandedOver,
     allows,
+    allows_unoffered,
 )
-from amplifier_core.approval.options import allows_unoffered
 from amplifier_core.errors import ApprovalError
 from amplifier_core.models import Decision
 from amplifier_hooks.approvals.errors import StoreError

@@ -142,7 +142,7 @@ class LazyGroup(click.Group):
 
 
 def _suggest(name: str, known: Sequence[str]) -> str:
-    from amplifier_core.utils.suggest import find_closest
+    from amplifier_core.utils.text import find_closest
     from amplifier_hooks.cli.text.escape import escape
 
     close = find_closest(name, known)

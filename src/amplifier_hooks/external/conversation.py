@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_core import events
+from amplifier_core.answers import Answer, Outcome
 from amplifier_core.events import is_notification
-from amplifier_core.models.answer import Answer
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.utils import resolve
 from amplifier_core.utils.conversation import add_message
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from amplifier_core import events
+from amplifier_core.answers import describe_denial
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionError
-from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.records import ErrorNoted, UserMessage
 from amplifier_hooks.coverage import Coverage

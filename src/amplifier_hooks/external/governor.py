@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.coverage_gaps import (
     check_start,

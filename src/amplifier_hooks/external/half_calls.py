@@ -9,9 +9,9 @@ from concurrent.futures import Future
 from typing import Any
 
 from amplifier_core import events
-from amplifier_core.approval.gatekeeper import digest_operation
+from amplifier_core.answers import describe_denial
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.models.outcome import describe_denial
+from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.operation import KERNEL
 from amplifier_core.records import DigestMismatch
 from amplifier_core.utils.copying import is_same

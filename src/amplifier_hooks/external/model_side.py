@@ -6,9 +6,9 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import ProviderRequestData, ProviderResponseData
 from amplifier_core.message_models import ChatResponse
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import ProviderRequestData, ProviderResponseData
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage import Coverage

@@ -12,19 +12,19 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from amplifier_core import events
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.display import DisplaySystem
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import (
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.payloads import (
     EndReason,
     SessionEndData,
     SessionForkData,
     SessionStartData,
     SessionStats,
 )
-from amplifier_core.hooks import HookRegistry
-from amplifier_core.host.display import DisplaySystem
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink

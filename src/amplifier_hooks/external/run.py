@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.answers import Outcome, describe_denial
 from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import EndReason
 from amplifier_core.utils import resolve
 from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.calling import (

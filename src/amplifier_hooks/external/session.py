@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self
 
 from amplifier_core import events
+from amplifier_core.answers import Outcome, describe_denial
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionStateError
-from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.open_calls import ALL, RUNNING_ELSEWHERE
 from amplifier_hooks.coverage import Coverage

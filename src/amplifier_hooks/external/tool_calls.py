@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from amplifier_core import events
-from amplifier_core.approval.handovers import Handover, State
+from amplifier_core.answers import Outcome
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import ToolPreData
+from amplifier_core.handovers import Handover, State
 from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import Outcome
+from amplifier_core.payloads import ToolPreData
 from amplifier_core.records import DenialContradicted
 from amplifier_core.tool_call import (
     JudgedCall,

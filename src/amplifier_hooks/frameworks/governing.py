@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from amplifier_core.approval import AnyApprovalSystem, ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.display import DisplaySystem
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.host.display import DisplaySystem
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle

@@ -21,7 +21,7 @@ from pydantic import AliasChoices, Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_core.utils.suggest import suggest
+from amplifier_core.utils.text import suggest
 from amplifier_hooks.guards.bash import (
     LISTED,
     RULES,

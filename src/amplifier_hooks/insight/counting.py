@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from amplifier_audit import AuditError
 from amplifier_audit.own_records import LogOpened
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import AnswerShadowed, plain
 from amplifier_hooks.guards.backup import Restoration, list_restorations, locate_store
 from amplifier_hooks.guards.policy.tool_calls import find_path

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from amplifier_core.message_models import ToolCall
-from amplifier_core.models.saved_state import OPEN_CALLS as OPEN_CALLS
+from amplifier_core.session import OPEN_CALLS as OPEN_CALLS
 
 
 def ensure_distinct_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:

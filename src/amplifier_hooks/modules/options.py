@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Host
-from amplifier_core.utils.suggest import suggest
+from amplifier_core.utils.text import suggest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from amplifier_core.models.outcome import Outcome
+from amplifier_core.answers import Outcome
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from amplifier_audit.own_records import LogOpened
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import (
     AnswerIgnored,
     AnswerShadowed,

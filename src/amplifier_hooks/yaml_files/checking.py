@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from amplifier_core.utils.suggest import find_closest, suggest
+from amplifier_core.utils.text import find_closest, suggest
 from amplifier_hooks.yaml_files.node import Node, Problem, to_plain
 
 OWN_USE = "x-"

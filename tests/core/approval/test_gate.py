@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
-from amplifier_core.approval.gate import ApprovalGate, GateDecision
+from amplifier_core.approval import ApprovalAnswer, ApprovalGate, ApprovalQuestion, GateDecision
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.hooks import HookRegistry
@@ -70,7 +69,7 @@ async def test_an_answer_at_the_very_deadline_is_late(monkeypatch):
     """The time given is over when it is over."""
     clock = iter((100.0, 105.0))
     monkeypatch.setattr(
-        "amplifier_core.approval.gate.time", type("Clock", (), {"monotonic": lambda: next(clock)})
+        "amplifier_core.approval.time", type("Clock", (), {"monotonic": lambda: next(clock)})
     )
     decision = await ApprovalGate(PlainPerson("Allow")).ask(QUESTION)
     assert (decision.allowed, decision.how) == (False, "timeout")

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import ApprovalAnswer
-from amplifier_core.approval.gatekeeper import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
+from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import MOST_ROUNDS
 from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval
 from tests.support.harness import Harness

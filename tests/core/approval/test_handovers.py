@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.answers import ASKED_ELSEWHERE
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, HandedOver
-from amplifier_core.approval.handovers import MOST
+from amplifier_core.handovers import MOST
 from amplifier_core.message_models import ToolCall
-from amplifier_core.models.outcome import ASKED_ELSEWHERE
 from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_core.tool_call import call_tool, start_call
 from tests.support.harness import Harness

@@ -7,17 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.approval import (
-    ApprovalGate,
-    ApprovalQuestion,
-    allows,
-    read_option,
-)
-from amplifier_core.approval.options import (
     ALLOWING,
     REFUSING,
+    ApprovalGate,
+    ApprovalQuestion,
     OptionMeaning,
+    allows,
     allows_unoffered,
     find_unclear_options,
+    read_option,
     resolve_options,
 )
 from tests.support.people import PlainPerson

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core.approval import ApprovalSystem, DecidingApprovalSystem
-from amplifier_core.approval.gatekeeper import digest_operation
+from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.testing import ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, modifies, says

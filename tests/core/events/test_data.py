@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from amplifier_core.events.data import normalize_data
+from amplifier_core.payloads import normalize_data
 
 
 class Payload(BaseModel):

@@ -6,17 +6,16 @@ from typing import get_type_hints
 
 import pytest
 
-from amplifier_core import events
-from amplifier_core.events import ecosystem
+from amplifier_core import events, payloads
 
 TYPES = {
-    "provider:resolve": ecosystem.ProviderResolveData,
-    "llm:request": ecosystem.LlmCallData,
-    "llm:response": ecosystem.LlmCallData,
-    "provider:throttle": ecosystem.ProviderThrottleData,
-    "provider:tool_sequence_repaired": ecosystem.ProviderToolSequenceRepairedData,
-    "context:include": ecosystem.ContextIncludeData,
-    "context:compaction": ecosystem.ContextCompactionData,
+    "provider:resolve": payloads.ProviderResolveData,
+    "llm:request": payloads.LlmCallData,
+    "llm:response": payloads.LlmCallData,
+    "provider:throttle": payloads.ProviderThrottleData,
+    "provider:tool_sequence_repaired": payloads.ProviderToolSequenceRepairedData,
+    "context:include": payloads.ContextIncludeData,
+    "context:compaction": payloads.ContextCompactionData,
 }
 
 
@@ -27,6 +26,6 @@ def test_an_event_knows_its_type(event: str) -> None:
 
 def test_a_call_of_a_model_says_which_model_and_what_it_cost() -> None:
     """As a logging module of the ecosystem reads it."""
-    hints = get_type_hints(ecosystem.LlmCallData)
+    hints = get_type_hints(payloads.LlmCallData)
     assert (hints["provider"], hints["model"]) == (str, str | None)
     assert {"status", "duration_ms", "usage", "request_id"} <= hints.keys()

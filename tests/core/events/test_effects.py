@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.events.effects import describe_failure, describe_shadowed
+from amplifier_core.answers import describe_failure, describe_shadowed
 from amplifier_core.models import HookResult
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from amplifier_core.events.endings import read_end_reason
+from amplifier_core.session import read_end_reason
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from amplifier_core import events
-from amplifier_core.events.event_name import EventName
+from amplifier_core.events import EventName
 
 
 def test_the_literal_holds_every_spelling_of_every_event() -> None:

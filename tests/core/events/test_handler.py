@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import get_type_hints
 
-from amplifier_core.events.handler import HookOptions, Limits
+from amplifier_core.handlers import HookOptions, Limits
 from amplifier_core.hooks import HookRegistry
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_core import interfaces
-from amplifier_core.events.hook import hook
+from amplifier_core.handlers import hook
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.events.limits import check_limits, check_priority
+from amplifier_core.handlers import check_limits, check_priority
 
 
 @pytest.mark.parametrize("priority", [-1, 0, 10**9])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.events.modes import MODES, Mode, choose_mode
+from amplifier_core.handlers import MODES, Mode, choose_mode
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval

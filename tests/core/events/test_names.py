@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.event_names import KNOWN, find_meant, find_problem
 from amplifier_core.events import spellings
-from amplifier_core.events.names import KNOWN, find_meant, find_problem
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from tests.support.hooks import says

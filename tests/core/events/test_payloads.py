@@ -9,17 +9,14 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import events
-from amplifier_core.events.event import TYPES
-from amplifier_core.events.payloads import (
-    SessionForkData,
-)
+from amplifier_core.payloads import SessionForkData
 
 ROOT = Path(__file__).parents[3]
 
 PROGRAM = """
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import SESSION_FORK, TOOL_POST, TOOL_PRE
-from amplifier_core.events.payloads import SessionForkData, ToolPreData
+from amplifier_core.payloads import SessionForkData, ToolPreData
 
 async def tell(coordinator: SessionCoordinator) -> None:
     fork: SessionForkData = {"child_id": "c", "agent_name": "a"}
@@ -61,7 +58,7 @@ def test_the_type_checker_proves_what_an_event_carries(tmp_path: Path) -> None:
 
 
 def test_every_event_has_its_type() -> None:
-    """In the order in which they are defined."""
-    assert list(TYPES)[: len(events.ALL_EVENTS)] == events.ALL_EVENTS
+    """No event of ours is without one."""
+    assert all(events.payload_type(event) for event in events.ALL_EVENTS)
     assert events.payload_type("session:fork") is SessionForkData
     assert {"child_id", "agent_name"} <= SessionForkData.__required_keys__

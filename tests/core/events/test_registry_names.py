@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core import events
-from amplifier_core.events.registry_names import RegistryNames
-from amplifier_core.hooks import HookRegistry
+from amplifier_core.hooks import HookRegistry, RegistryNames
 
 
 def test_the_registry_has_each_name_of_a_known_event() -> None:

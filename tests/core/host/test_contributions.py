@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core import host as contributions
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.host import contributions
-from amplifier_core.host.contributions import Contributions
+from amplifier_core.host import Contributions
 from tests.support.harness import Harness
 
 

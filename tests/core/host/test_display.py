@@ -13,7 +13,7 @@ import pytest
 
 from amplifier_core import coordinator
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.host.display import DisplaySystem, LoggingDisplay
+from amplifier_core.display import DisplaySystem, LoggingDisplay
 from amplifier_core.testing import RecordingDisplay
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, prints, says

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.utils import waiting
+from amplifier_core.utils import calling as waiting
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, says
 

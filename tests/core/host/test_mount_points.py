@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.host.mount_points import NAMED, SINGLE, MountPoints
+from amplifier_core.host import NAMED, SINGLE, MountPoints
 from amplifier_core.testing import MemoryContext
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.injection.framing import indent_forged_frames
+from amplifier_core.injection import indent_forged_frames
 from amplifier_core.models import HookResult
 from tests.support.harness import Harness
 from tests.support.hooks import POST, injects, says

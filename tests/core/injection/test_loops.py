@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.injection.placing import UNPLACED
+from amplifier_core.injection import UNPLACED
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool

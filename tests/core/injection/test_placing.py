@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core import injection as injector
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.injection import placing as injector
-from amplifier_core.injection.budget import Injection
-from amplifier_core.injection.framing import add_ephemeral
+from amplifier_core.injection import Injection, add_ephemeral
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockContextManager
 from tests.support.harness import Harness

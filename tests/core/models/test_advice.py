@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.answers import NO_PROMPT, NO_TEXT, find_omission
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-from amplifier_core.models.advice import NO_PROMPT, NO_TEXT, find_omission
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, injects, modifies, returns, says
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_core.answers import read_answer
 from amplifier_core.errors import InvalidHookResult
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.models.answer import read_answer
 
 
 def test_none_and_dicts_are_answers():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplifier_audit import AuditLog
-from amplifier_core.models.audit_sink import AuditSink, NullSink
+from amplifier_core.trail import AuditSink, NullSink
 
 
 def test_a_log_and_nothing_at_all_are_sinks(tmp_path):

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from amplifier_core import models as hook_result
 from amplifier_core.models import (
     CONTINUE,
     DEFAULT_APPROVAL_OPTIONS,
     ContextInjection,
     HookResult,
     continue_with,
-    hook_result,
     replace_fields,
 )
 from tests.core.events.test_names import misspell

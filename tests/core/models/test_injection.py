@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_core.models.injection import Injection
+from amplifier_core.injection import Injection
 
 
 @pytest.mark.parametrize(("text", "size"), [("", 0), ("abc", 3), ("é", 2), ("\ud800", 3)])

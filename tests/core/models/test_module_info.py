@@ -7,8 +7,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from amplifier_core.models import ModuleInfo
-from amplifier_core.models.module_info import ModuleType
+from amplifier_core.models import ModuleInfo, ModuleType
 
 FACTS: dict[str, Any] = {
     "id": "hooks-x",

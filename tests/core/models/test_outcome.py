@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from amplifier_core.answers import Outcome, describe_denial, withdraw
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome, describe_denial, withdraw
 
 
 def test_a_denial_names_who_denied_and_why() -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from amplifier_core import approval
-from amplifier_core.models.question import ApprovalAnswer, ApprovalQuestion
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 
 
 def test_a_question_is_a_value_that_nobody_changes() -> None:

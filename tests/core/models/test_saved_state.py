@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import SessionStateError
-from amplifier_core.models.saved_state import STATE_VERSION, read_state
+from amplifier_core.session import STATE_VERSION, read_state
 
 
 def test_a_state_is_a_dict_of_ones_own() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from amplifier_core.message_models import ImageBlock, TextBlock
-from amplifier_core.models import ToolResult
-from amplifier_core.models.tool_result import add_comments, read_changed_result, read_tool_result
+from amplifier_core.models import ToolResult, add_comments, read_changed_result, read_tool_result
 
 
 class Moody:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from amplifier_core import mounting as book
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.mounting import Mounting
-from amplifier_core.mounting import mounted as book
 from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay, TestCoordinator
 from tests.core.module_files import MODULE, TOOLS, write
 from tests.support.modules import imports_undone, write_package

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.mounting import resolve_provider
 
 PROVIDERS = {"first": object(), "second": object()}
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, safe_repr
-from amplifier_core.utils.describe import describe_cause, locate_failure
+from amplifier_core.utils.text import describe_cause, locate_failure
 
 
 class Rude:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils.lookalike import read_as_a_person
+from amplifier_core.injection import read_as_a_person
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from amplifier_core.message_models import Message, TextBlock, ToolCallBlock, ToolResultBlock
-from amplifier_core.utils.message_order import (
+from amplifier_core.utils.conversation import (
     NO_CALL,
     NO_RESULT,
     arrange_messages,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.utils.parameters import check_has, find_misfit, find_name, list_parameters
+from amplifier_core.utils.calling import check_has, find_misfit, find_name, list_parameters
 
 
 class Loop:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.correlation import TRACED, add_request_id
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.testing import EventRecorder
-from amplifier_core.utils.request_ids import TRACED, add_request_id
 
 
 def listen() -> tuple[HookRegistry, EventRecorder]:

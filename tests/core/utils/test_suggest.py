@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils.suggest import differs_by_one, find_closest, find_slip, suggest
+from amplifier_core.utils.text import differs_by_one, find_closest, find_slip, suggest
 
 KNOWN = ["approval_timeout", "priority", "timeout", "Write"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import HookAnswer
 from amplifier_hooks.guards.backup import Restoration
 from amplifier_hooks.insight.counting import MOST_HOOKS, Shadows, Survey, Undone, judge_standing

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.answers import Outcome
 from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_hooks.modules.recommendations import choose_name
 

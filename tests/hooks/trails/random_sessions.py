@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from amplifier_core.approval import ApprovalTimeout
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.testing import (
     MemoryAudit,
     MemoryContext,

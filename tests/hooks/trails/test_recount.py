@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import Other, SessionEnded, SessionStarted
 from amplifier_hooks.approvals.models import SessionRecord
 from amplifier_hooks.approvals.stores.statistics import SUMS

@@ -22,20 +22,20 @@ from amplifier_core.events import (
     CONTEXT_PRE_COMPACT,
     DECISION_CONTEXT_RESOLUTION,
 )
-from amplifier_core.events.payloads import (
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.payloads import (
     ContextPostCompactData,
     ContextPreCompactData,
     DecisionContextResolutionData,
 )
-from amplifier_core.interfaces import Cleanup
-from amplifier_core.isolation import detach
 from amplifier_core.utils import DONE, Done, timestamp
-from amplifier_core.utils.message_order import (
+from amplifier_core.utils.conversation import (
     arrange_messages,
     list_calls,
     list_open_ids,
     list_results,
 )
+from amplifier_core.utils.copying import detach
 from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_hooks.agent.contexts.message_list import Message, MessageList
 from amplifier_hooks.agent.contexts.selection import DROP_OLDEST, STRATEGIES

@@ -7,8 +7,8 @@ from typing import Any
 from amplifier_core.errors import SessionError
 from amplifier_core.interfaces import ContextManager, Provider
 from amplifier_core.utils import is_awaitable
-from amplifier_core.utils.message_order import arrange_messages
-from amplifier_core.utils.parameters import list_parameters
+from amplifier_core.utils.calling import list_parameters
+from amplifier_core.utils.conversation import arrange_messages
 
 Messages = list[dict[str, Any]]
 

@@ -15,16 +15,16 @@ from amplifier_core.events import (
     ORCHESTRATOR_COMPLETE,
     USER_NOTIFICATION,
 )
-from amplifier_core.events.payloads import (
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.interfaces import ContextManager, Provider, Tool
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
+from amplifier_core.mounting import resolve_provider
+from amplifier_core.payloads import (
     ExecutionCompleteData,
     ExecutionStartData,
     OrchestratorCompleteData,
     UserNotificationData,
 )
-from amplifier_core.hooks import HookRegistry
-from amplifier_core.interfaces import ContextManager, Provider, Tool
-from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
-from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.utils import is_awaitable
 from amplifier_core.utils.conversation import add_message, start_adding
 from amplifier_hooks.agent.loops.model_call import ModelCaller

@@ -13,15 +13,15 @@ from amplifier_core.events import (
     PROVIDER_RESPONSE,
     PROVIDER_RETRY,
 )
-from amplifier_core.events.payloads import (
+from amplifier_core.llm_errors import LLMError
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, Usage
+from amplifier_core.payloads import (
     ErrorDetails,
     ProviderErrorData,
     ProviderRequestData,
     ProviderResponseData,
     ProviderRetryData,
 )
-from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, Usage
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_hooks.agent.loops.compaction import read_messages
 from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from amplifier_core.answers import Outcome
 from amplifier_core.interfaces import Tool
 from amplifier_core.message_models import ChatRequest, Message, ToolSpec
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.utils.copying import is_equal
 from amplifier_hooks.agent.loops.validated import Plain, ValidatedMessages, validate
 

@@ -19,16 +19,16 @@ from amplifier_core.events import (
     THINKING_DELTA,
     THINKING_FINAL,
 )
-from amplifier_core.events.payloads import (
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.llm_errors import StreamBrokenError
+from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
+from amplifier_core.payloads import (
     ContentBlockDeltaData,
     ContentBlockEndData,
     ContentBlockStartData,
     ThinkingDeltaData,
     ThinkingFinalData,
 )
-from amplifier_core.interfaces import Cleanup, Host
-from amplifier_core.llm_errors import StreamBrokenError
-from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
 from amplifier_hooks.agent.loops.held_text import HeldText
 from amplifier_hooks.agent.loops.loop import Loop
 from amplifier_hooks.agent.loops.turn import SYNONYMS, LoopConfig, Turn

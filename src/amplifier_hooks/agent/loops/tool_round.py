@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 from amplifier_core.events import DECISION_TOOL_RESOLUTION
-from amplifier_core.events.payloads import DecisionToolResolutionData
 from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
+from amplifier_core.payloads import DecisionToolResolutionData
 from amplifier_core.tool_call import call_tool
 from amplifier_core.utils.conversation import start_adding
 from amplifier_hooks.agent.loops.result_text import (

@@ -10,11 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import (
-    Status,
-)
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ToolSpec
+from amplifier_core.payloads import Status
 
 SYNONYMS = {"max_iterations": "max_turns", "default_provider": "provider"}
 """What loops of the ecosystem call these options."""

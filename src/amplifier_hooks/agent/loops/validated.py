@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amplifier_core.isolation import copy_plain
 from amplifier_core.message_models import Message
-from amplifier_core.utils.copying import is_equal
+from amplifier_core.utils.copying import copy_plain, is_equal
 
 Plain = dict[str, Any]
 Pair = tuple[Plain | None, Message]

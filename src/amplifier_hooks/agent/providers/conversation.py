@@ -31,8 +31,8 @@ from amplifier_core.message_models import (
     Usage,
     extract_text,
 )
-from amplifier_core.utils.message_order import NO_CALL
-from amplifier_core.utils.message_order import NO_RESULT as NO_RESULT
+from amplifier_core.utils.conversation import NO_CALL
+from amplifier_core.utils.conversation import NO_RESULT as NO_RESULT
 from amplifier_hooks.machine.text import clip_text
 
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from amplifier_core import events
 from amplifier_core.errors import ModuleLoadError, SessionStateError
-from amplifier_core.events.payloads import EndReason
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.mounting import Mounted
+from amplifier_core.payloads import EndReason
 from amplifier_core.records import SessionSuspended
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error, get_current_task

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.approval import AnyApprovalSystem
+from amplifier_core.display import DisplaySystem
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.host.display import DisplaySystem
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import read_entry
 from amplifier_core.session import AmplifierSession

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from amplifier_core.approval.gatekeeper import digest_operation
 from amplifier_core.events import TOOL_PRE
+from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.records import ApprovalRequested, ToolFinished, ToolStarted
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.conversation import add_message

@@ -7,7 +7,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionError
 from amplifier_core.message_models import ChatRequest, Message
-from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.mounting import resolve_provider
 
 
 async def ask_model(

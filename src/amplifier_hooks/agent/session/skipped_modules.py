@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amplifier_core.errors import ModuleError, ModuleLoadError, ModuleNotFound
 from amplifier_core.mount_plan import ModuleEntry, read_entry
-from amplifier_core.utils.suggest import suggest
+from amplifier_core.utils.text import suggest
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.modules.observers import may_guard

@@ -18,7 +18,8 @@ from amplifier_core.events import (
     DECISION_AGENT_RESOLUTION,
     SESSION_FORK,
 )
-from amplifier_core.events.payloads import (
+from amplifier_core.mount_plan import ModuleEntry, read_entry
+from amplifier_core.payloads import (
     AgentCompleteData,
     AgentSpawnData,
     DecisionAgentResolutionData,
@@ -26,7 +27,6 @@ from amplifier_core.events.payloads import (
     SessionForkData,
     Status,
 )
-from amplifier_core.mount_plan import ModuleEntry, read_entry
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_hooks.modules.recommendations import choose_name

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.events.event import DataT, EventOf
+from amplifier_core.events import DataT, EventOf
 from amplifier_core.interfaces import Cleanup, Host, Tool
 from amplifier_core.models import ToolResult
 from amplifier_hooks.agent.tools.schema import build_schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from amplifier_core.events.names import find_problem
+from amplifier_core.event_names import find_problem
 from amplifier_hooks.agent.trust.material import Material
 
 

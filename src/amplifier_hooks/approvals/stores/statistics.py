@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 from amplifier_audit.record import Record
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import UNNAMED
 from amplifier_hooks.approvals.errors import BadRequest
 from amplifier_hooks.approvals.models import (

@@ -10,12 +10,12 @@ from amplifier_core.approval import (
     AnyApprovalSystem,
     ApprovalAnswer,
     ApprovalQuestion,
+    DecidingApprovalSystem,
     HandedOver,
+    read_option,
 )
-from amplifier_core.approval.handovers import Handover
-from amplifier_core.approval.options import read_option
-from amplifier_core.approval.question import DecidingApprovalSystem
 from amplifier_core.errors import ApprovalError
+from amplifier_core.handovers import Handover
 from amplifier_core.utils import digest
 from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.external.tool_calls import OpenCall

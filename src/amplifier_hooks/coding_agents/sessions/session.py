@@ -12,11 +12,11 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import Level
+from amplifier_core.payloads import EndReason
 from amplifier_core.records import AnswerIgnored
 from amplifier_core.utils import describe_error
-from amplifier_core.utils.waiting import run_with_timeout
+from amplifier_core.utils.calling import run_with_timeout
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.coding_agents.dialects import Dialect

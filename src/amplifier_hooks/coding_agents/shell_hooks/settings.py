@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.events.foreign_names import find_named
-from amplifier_core.events.names import KNOWN, find_meant
-from amplifier_core.utils.suggest import find_slip
+from amplifier_core.event_names import KNOWN, find_meant, find_named
+from amplifier_core.utils.text import find_slip
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
 from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME

@@ -18,7 +18,7 @@ from agent_framework import (
     ResponseStream,
 )
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run

@@ -16,7 +16,7 @@ from agent_framework import (
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from amplifier_core.approval.options import allows
+from amplifier_core.approval import allows
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same

@@ -13,6 +13,7 @@ from typing import Any
 from agent_hooks import AgentContext, InterceptionPoint, Verdict
 
 from amplifier_core import events
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import (
     AnyApprovalSystem,
     ApprovalAnswer,
@@ -21,16 +22,11 @@ from amplifier_core.approval import (
     read_option,
 )
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.display import DisplaySystem
 from amplifier_core.errors import ApprovalError, SessionDenied
-from amplifier_core.events.payloads import (
-    EndReason,
-    PromptCompleteData,
-    ProviderRequestData,
-)
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.host.display import DisplaySystem
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import EndReason, PromptCompleteData, ProviderRequestData
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils.copying import is_same

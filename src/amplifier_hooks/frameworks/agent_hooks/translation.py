@@ -9,9 +9,9 @@ from typing import Any
 
 from agent_hooks import Decision, Transform, Verdict, Warning
 
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.dispatch import Answer
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.utils.copying import is_same
 
 Message = Mapping[str, Any]

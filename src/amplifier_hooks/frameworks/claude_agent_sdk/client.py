@@ -21,7 +21,7 @@ from claude_agent_sdk import (
 )
 from claude_agent_sdk.types import StreamEvent
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection

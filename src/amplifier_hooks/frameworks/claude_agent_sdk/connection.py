@@ -14,7 +14,7 @@ from typing import Any, cast
 from claude_agent_sdk.types import HookCallback, HookContext, HookInput, HookJSONOutput
 
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
 from amplifier_hooks.coding_agents.dialects.dialect import Reply

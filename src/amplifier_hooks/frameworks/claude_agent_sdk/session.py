@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from amplifier_core import events
+from amplifier_core.answers import Outcome
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events import is_notification
-from amplifier_core.events.payloads import EndReason
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK, CLAUDE_AGENT_SDK_BY_OPTIONS, Coverage
 from amplifier_hooks.external.governor import Governor

@@ -14,7 +14,7 @@ from crewai.hooks.dispatch import HookFn, get_scoped_hooks, scoped_hooks
 from crewai.hooks.llm_hooks import LLMCallHookContext
 from pydantic import BaseModel, TypeAdapter
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
 from amplifier_hooks.frameworks.crewai.models import (

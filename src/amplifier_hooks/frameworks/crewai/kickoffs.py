@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import CREWAI
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.half_calls import HalfCalls

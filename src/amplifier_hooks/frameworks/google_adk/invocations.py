@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.external.run import Run
 
 

@@ -18,7 +18,7 @@ from google.genai import types
 
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import GOOGLE_ADK, Asking
 from amplifier_hooks.external.verdicts import TextVerdict

@@ -23,7 +23,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from amplifier_core import events
-from amplifier_core.approval.options import read_option
+from amplifier_core.approval import read_option
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import Handed, answer

@@ -20,7 +20,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import LANGCHAIN
 from amplifier_hooks.external.governor import IDLE_SECONDS, Governor
 from amplifier_hooks.external.run import Run

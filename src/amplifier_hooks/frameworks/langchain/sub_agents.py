@@ -16,15 +16,10 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
 from amplifier_core import events
+from amplifier_core.answers import Outcome, describe_denial
 from amplifier_core.errors import AmplifierError
-from amplifier_core.events.payloads import (
-    AgentCompleteData,
-    AgentSpawnData,
-    EndReason,
-    Status,
-)
-from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.payloads import AgentCompleteData, AgentSpawnData, EndReason, Status
 from amplifier_core.tool_call import start_call
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import LANGCHAIN

@@ -17,7 +17,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
 )
 
-from amplifier_core.models.outcome import describe_denial
+from amplifier_core.answers import describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_hooks.frameworks.openai_agents.attaching import attach_request
 from amplifier_hooks.frameworks.openai_agents.messages import (

@@ -43,7 +43,7 @@ from agents.tracing.context import TraceCtxManager
 
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import OPENAI_AGENTS
 from amplifier_hooks.external.run import Run, inside
 from amplifier_hooks.frameworks.openai_agents.attaching import govern_handoff, judge_spawn

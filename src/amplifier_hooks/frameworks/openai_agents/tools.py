@@ -14,10 +14,10 @@ from agents.result import RunResultBase
 from agents.tool import _DEFAULT_FAILURE_HANDLED_ATTR
 from agents.tool_context import ToolContext
 
-from amplifier_core.approval.options import read_option
+from amplifier_core.answers import describe_denial
+from amplifier_core.approval import read_option
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
-from amplifier_core.models.outcome import describe_denial
 from amplifier_core.utils import resolve
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import give_up_slot, take_slot

@@ -32,7 +32,7 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import AbstractToolset
 
 from amplifier_core import events
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import PYDANTIC_AI, Asking
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.messages import Plain

@@ -24,7 +24,7 @@ from pydantic_core import to_json
 
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events.payloads import EndReason, Status
+from amplifier_core.payloads import EndReason, Status
 from amplifier_core.records import ErrorNoted
 from amplifier_hooks.coverage import PYDANTIC_AI
 from amplifier_hooks.external.governor import Governor

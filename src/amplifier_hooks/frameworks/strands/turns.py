@@ -10,7 +10,7 @@ from typing import Any
 
 from strands.agent.agent_result import AgentResult
 
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.external.run import Run
 
 State = dict[str, Any]

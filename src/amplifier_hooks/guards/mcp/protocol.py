@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any, NotRequired
 from urllib.parse import urlsplit, urlunsplit
 
-from amplifier_core.events.event import Event, EventData
+from amplifier_core.events import Event, EventData
 from amplifier_core.utils import digest
 
 CALL = "tools/call"

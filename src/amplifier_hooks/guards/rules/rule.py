@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from amplifier_core.event_names import find_problem
 from amplifier_core.events import TOOL_PRE
-from amplifier_core.events.names import find_problem
 from amplifier_core.models import Action, Decision, Level, Role
 from amplifier_hooks.guards.bash import CommandPattern
 

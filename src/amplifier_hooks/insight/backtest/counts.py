@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any, Self
 
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.insight.backtest.verdicts import KINDS
 
 STATES = ("allowed", "refused", "not_run", "not_known")

@@ -18,9 +18,8 @@ _MACHINERY = frozenset(
     {
         "amplifier_core.dispatch",
         "amplifier_core.hooks",
-        "amplifier_core.isolation",
-        "amplifier_core.registration",
         "amplifier_core.utils.copying",
+        "amplifier_core.registration",
     }
 )
 """What copies and compares the data of events for every hook."""

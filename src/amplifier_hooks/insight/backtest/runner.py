@@ -14,12 +14,11 @@ from amplifier_audit.own_records import LogOpened
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Follow
 from amplifier_core.events import AGENT_SPAWN
-from amplifier_core.events.handler import Handler
-from amplifier_core.events.modes import Mode
+from amplifier_core.handlers import Handler, Mode
+from amplifier_core.hook_counts import HookCounts
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.models import CONTINUE, HookResult, Level
-from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.mount_plan import ModuleEntry, read_mode
 from amplifier_core.mounting import Mounting
 from amplifier_core.records import HookAnswer, SessionEnded, SessionStarted, plain

@@ -14,7 +14,7 @@ from amplifier_audit.errors import AuditError
 from amplifier_audit.log_directory import open_readable, parse_or_none, read_lines
 from amplifier_audit.record import Record
 from amplifier_audit.value_store import reveal
-from amplifier_core.approval.options import read_option
+from amplifier_core.approval import read_option
 from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
 from amplifier_hooks.insight.backtest.counts import Tally, Unclear

@@ -12,7 +12,7 @@ from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import is_notification
 from amplifier_core.precedence import strongest
 from amplifier_core.utils import describe_error
-from amplifier_core.utils.describe import locate_failure
+from amplifier_core.utils.text import locate_failure
 from amplifier_hooks.insight.backtest.missing_values import Gap, Look
 from amplifier_hooks.trails import RecordedApproval, RecordedEvent
 

@@ -19,11 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
+from amplifier_core.event_names import KNOWN, find_problem
 from amplifier_core.events import payload_type
-from amplifier_core.events.names import KNOWN, find_problem
-from amplifier_core.models.hook_result import Action, Decision, Level, Role
+from amplifier_core.models import Action, Decision, Level, Role
 from amplifier_core.mount_plan.schema import PositiveCount, Seconds, Section, Text, optional
-from amplifier_core.utils.suggest import find_slip, suggest
+from amplifier_core.utils.text import find_slip, suggest
 from amplifier_hooks.yaml_files.checking import OWN_USE, Location, find_mistakes, name_key
 from amplifier_hooks.yaml_files.node import Node, Problem
 

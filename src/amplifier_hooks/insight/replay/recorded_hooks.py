@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, cast
 
+from amplifier_core.answers import read_answer
 from amplifier_core.hooks import HookHandler, HookRegistry
-from amplifier_core.models import CONTINUE, ContextInjection, HookResult
-from amplifier_core.models.answer import read_answer
-from amplifier_core.models.hook_result import Role
+from amplifier_core.models import CONTINUE, ContextInjection, HookResult, Role
 from amplifier_core.records import HookAnswer, InjectedText, plain
 from amplifier_core.utils import is_awaitable
 from amplifier_hooks.insight.replay.comparison import find_doubts, find_injection

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from amplifier_audit import AuditError, Report
 from amplifier_audit.log_directory import open_remains
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.evidence import Check, Evidence
 from amplifier_hooks.guards.cost_control import compute_cost, find_price
 from amplifier_hooks.insight.reports.excerpts import (

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from amplifier_core.errors import AmplifierError
-from amplifier_core.events.payloads import EndReason
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.agent.bundles import BundleError
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard, NewTools
 from amplifier_hooks.guards.mcp.frames import INTERNAL_ERROR, FrameError, read_frames, refuse

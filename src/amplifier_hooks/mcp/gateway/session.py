@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import Level
 from amplifier_core.mount_plan import read_entry
+from amplifier_core.payloads import EndReason
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy

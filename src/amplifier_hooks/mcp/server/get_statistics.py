@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_audit.record import Record
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.mcp.server.tool import Result
 from amplifier_hooks.mcp.server.trails import (
     Deadline,

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.errors import AmplifierError
+from amplifier_core.event_names import find_meant
 from amplifier_core.events import canonical
-from amplifier_core.events.names import find_meant
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_mode
 from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks, HookRow
 from amplifier_hooks.agent.trust.material import Material

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from amplifier_core.answers import Outcome
 from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_core.testing import MockTool
 from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages

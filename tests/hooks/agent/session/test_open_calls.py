@@ -288,7 +288,7 @@ def make_state(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_digest(arguments: dict[str, Any]) -> str:
-    from amplifier_core.approval.gatekeeper import digest_operation
+    from amplifier_core.gatekeeper import digest_operation
 
     return digest_operation("tool:pre", {"tool_name": "Bash", "tool_input": arguments})
 

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ARTIFACT_WRITE
-from amplifier_core.events.payloads import ArtifactWriteData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.interfaces import Tool
 from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.payloads import ArtifactWriteData
 from amplifier_core.testing import EventRecorder
 from amplifier_hooks.agent.tools.base import InputTool, Refused, announce, mount_tools
 

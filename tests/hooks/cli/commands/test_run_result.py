@@ -37,7 +37,7 @@ async def mount(coordinator, config=None):
     await coordinator.mount("providers", Nonsense(), name="nonsense")
 """
 DENIES_PROMPTS = """
-from amplifier_core.events.hook import hook
+from amplifier_core.handlers import hook
 from amplifier_core.models import HookResult
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core import events
-from amplifier_core.host.display import DisplaySystem
+from amplifier_core.display import DisplaySystem
 from amplifier_hooks.cli.display.display import (
     JsonDisplay,
     Mode,

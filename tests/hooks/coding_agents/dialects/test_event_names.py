@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_core.events.names import find_meant
+from amplifier_core.event_names import find_meant
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 
 NATIVE = sorted(

@@ -12,10 +12,10 @@ from agent_hooks import path as paths
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_core.answers import Outcome
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_hooks.frameworks.agent_hooks.translation import (
     find_change,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from amplifier_core.answers import Outcome
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.models.outcome import Outcome
 from amplifier_core.testing import ScriptedApproval
 from amplifier_hooks.guards.injection_guard.guard import NAME, Config, describe, quote, word_note
 from amplifier_hooks.guards.injection_guard.patterns import Finding

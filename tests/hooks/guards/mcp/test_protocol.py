@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_core.events.event import TYPES
+from amplifier_core import events
 from amplifier_hooks.guards.mcp.protocol import (
     LIST,
     LONGEST,
@@ -114,4 +114,4 @@ def test_two_addresses_are_two_servers_and_no_secret_stands_in_either() -> None:
 def test_the_event_has_its_name_and_the_type_of_its_data() -> None:
     """So that hooks and their authors' tools know both."""
     assert LIST == "mcp:list"
-    assert TYPES[LIST] is ListData
+    assert events.payload_type(LIST) is ListData

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.insight.backtest import Tally
 from amplifier_hooks.insight.backtest.counts import (
     MOST_PLACES,

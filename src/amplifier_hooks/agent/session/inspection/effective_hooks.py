@@ -12,8 +12,8 @@ from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Dispatch
+from amplifier_core.event_names import is_custom
 from amplifier_core.events import ALL_EVENTS, canonical
-from amplifier_core.events.names import is_custom
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import ModuleEntry, MountPlan

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, PositiveInt
 
 from amplifier_core.events import ARTIFACT_READ, ARTIFACT_WRITE
-from amplifier_core.events.payloads import ArtifactReadData, ArtifactWriteData
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
+from amplifier_core.payloads import ArtifactReadData, ArtifactWriteData
 from amplifier_hooks.agent.tools.base import InputT, InputTool, Refused, announce, mount_tools
 from amplifier_hooks.agent.tools.filesystem.text_file import (
     Content,

@@ -9,7 +9,7 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_core.utils.suggest import find_closest
+from amplifier_core.utils.text import find_closest
 from amplifier_hooks.agent.tools.base import Refused
 from amplifier_hooks.agent.tools.roots import Place, open_file, open_parent, require_regular
 from amplifier_hooks.machine.files import replace_file

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
 from amplifier_core.events import ARTIFACT_READ
-from amplifier_core.events.payloads import ArtifactReadData
 from amplifier_core.interfaces import Cleanup, Host, Tool
 from amplifier_core.models import ToolResult
+from amplifier_core.payloads import ArtifactReadData
 from amplifier_hooks.agent.tools.base import InputT, InputTool, Refused, announce, mount_tools
 from amplifier_hooks.agent.tools.roots import Place, Roots, format_path
 from amplifier_hooks.agent.tools.search.walk import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_core.utils.describe import describe_error
+from amplifier_core.utils.text import describe_error
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions, open_agent
 from amplifier_hooks.cli.commands.chat.edit_log import EditLog

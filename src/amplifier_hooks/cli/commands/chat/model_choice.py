@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_core.mount_plan import MountPlan, check_locks
-from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.mounting import resolve_provider
 from amplifier_core.session import AmplifierSession
-from amplifier_core.utils.suggest import find_closest
+from amplifier_core.utils.text import find_closest
 from amplifier_hooks import AssembledSession
 from amplifier_hooks.cli.commands.plan import apply_flags
 

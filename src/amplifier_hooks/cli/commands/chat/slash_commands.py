@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from amplifier_core.errors import SessionError
-from amplifier_core.utils.suggest import find_closest
+from amplifier_core.utils.text import find_closest
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions
 from amplifier_hooks.cli.commands.chat.edit_log import EditLog
 from amplifier_hooks.cli.commands.chat.greeting import count_turns

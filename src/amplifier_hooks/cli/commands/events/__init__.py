@@ -24,13 +24,13 @@ import click
 
 from amplifier_core.events import (
     ALL_EVENTS,
+    EventData,
     canonical,
     is_notification,
     payload_type,
     spellings,
     stops,
 )
-from amplifier_core.events.event import EventData
 from amplifier_hooks.cli.options import AS_JSON
 from amplifier_hooks.guards.mcp.protocol import LIST
 
@@ -330,7 +330,7 @@ def _select(name: str | None) -> list[str]:
     from fnmatch import fnmatchcase
 
     from amplifier_core.events import canonical, spellings
-    from amplifier_core.utils.suggest import find_closest
+    from amplifier_core.utils.text import find_closest
     from amplifier_hooks.cli.commands.events import list_events
 
     known = list_events()

@@ -100,7 +100,7 @@ def _select_events(event: str | None, found: EffectiveHooks) -> list[str]:
 
 def _refuse_slip(event: str | None) -> None:
     """Refuse an event that means a known one: of that, nothing would have been said."""
-    from amplifier_core.events.names import find_meant
+    from amplifier_core.event_names import find_meant
 
     if event and (meant := find_meant(event)):
         raise click.UsageError(f"No event {event!r}. Did you mean {meant!r}?")

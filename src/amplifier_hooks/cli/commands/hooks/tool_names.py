@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_core.utils.suggest import differs_by_one
+from amplifier_core.utils.text import differs_by_one
 from amplifier_hooks.guards.policy.tool_calls import TOOLS
 
 

@@ -96,7 +96,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from amplifier_core.events.payloads import ToolPreData
+from amplifier_core.payloads import ToolPreData
 from amplifier_core.interfaces import hook
 from amplifier_core.models import HookResult
 

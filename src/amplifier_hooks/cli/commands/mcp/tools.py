@@ -124,7 +124,7 @@ def forget_tools(server: str, names: tuple[str, ...], yes: bool) -> int:
 
 
 def _find(wanted: str) -> KnownServer:
-    from amplifier_core.utils.suggest import suggest
+    from amplifier_core.utils.text import suggest
     from amplifier_hooks.guards.mcp.definitions import KnownTools
 
     servers = KnownTools().list_servers()
@@ -141,7 +141,7 @@ def _find(wanted: str) -> KnownServer:
 
 
 def _check_tool(server: KnownServer, tool: str) -> str:
-    from amplifier_core.utils.suggest import suggest
+    from amplifier_core.utils.text import suggest
 
     names = _list_names(server)
     if tool not in names:

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import pytest
 
-from amplifier_core.events import ALL_EVENTS, canonical
-from amplifier_core.events.event import EventData
-from amplifier_core.events.payloads import ErrorDetails
+from amplifier_core.events import ALL_EVENTS, EventData, canonical
 from amplifier_core.models import HookResult
+from amplifier_core.payloads import ErrorDetails
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval, TestCoordinator
 from amplifier_core.validation.samples import sample_payload
 from amplifier_hooks.cli import exit_codes

@@ -1,1 +1,0 @@
-"""Injecting text into the conversation: limits, framing, placing."""
