@@ -59,6 +59,23 @@ async def test_a_rule_allows_nothing_else(store: Store) -> None:
     assert (await store.rules.find_rule(same)).uses == 1
 
 
+async def test_a_rule_of_who_asks_does_not_allow_what_somebody_else_must(store: Store) -> None:
+    """However the name is spelled; the same rule still allows what they may allow themselves."""
+    rule = await grant(store, requester="ANN")
+    assert rule.author == "ann"
+    own = make_request(requester="ANN")
+    by_others = own.model_copy(update={"requirement": require(requester_may_approve=False)})
+    assert await store.rules.find_rule(by_others) is None
+    assert (await store.rules.find_rule(own)).uses == 1
+
+
+async def test_a_rule_by_somebody_else_allows_what_who_asks_must_not(store: Store) -> None:
+    """That is what the requirement asks for."""
+    await grant(store, requester="bot")
+    strict = make_request(requester="bot", requirement=require(requester_may_approve=False))
+    assert (await store.rules.find_rule(strict)).uses == 1
+
+
 async def test_a_rule_for_a_folder_answers_the_question_it_was_made_for(store: Store) -> None:
     """Not the other questions of its hook, of which `hooks-rules` has as many as it has rules."""
     typos: dict[str, Any] = {"hook": "hooks-rules", "prompt": "Fix typos?"}

@@ -211,6 +211,18 @@ def test_a_fault_is_noticed_exactly_if_a_test_fails(tmp_path: Path) -> None:
     assert (SRC / path).read_text(encoding="utf-8") == text
 
 
+def test_a_test_that_fails_without_any_fault_is_named(tmp_path: Path) -> None:
+    """Whoever mends it need not look for it, and nothing is said of the faults."""
+    broken = tmp_path / "test_broken.py"
+    broken.write_text("def test_good(): pass\n\ndef test_bad(): raise AssertionError\n")
+    path = "amplifier_core/precedence.py"
+    faults = list_faults(path, (SRC / path).read_text(encoding="utf-8"))[:1]
+    noticed, printed = try_faults(tmp_path, faults, [str(broken)], 60)
+    assert noticed == []
+    assert "without any fault, " in printed
+    assert "test_broken.py::test_bad fails" in printed
+
+
 # The last change
 
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from amplifier_hooks.approvals.errors import StoreUnavailable
-from amplifier_hooks.approvals.http_connection import (
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
-    SECONDS,
-    Connection,
-    encode_body,
-    persist,
-)
+from amplifier_hooks.approvals.errors import StoreUnavailable, TooMany
+from amplifier_hooks.approvals.http_connection import SECONDS, Connection, encode_body
 from amplifier_hooks.approvals.link import Outcome
 from amplifier_hooks.approvals.models import (
     Approval,
@@ -33,7 +26,9 @@ from amplifier_hooks.approvals.models import (
     StandingRule,
     Value,
 )
+from amplifier_hooks.approvals.retry import FIRST_PAUSE, LONGEST_PAUSE, retry
 
+T = TypeVar("T")
 V = TypeVar("V", bound=Value)
 
 LARGEST = 1024 * 1024
@@ -108,7 +103,7 @@ class HttpLink:
         path = f"/agent/approvals/{_quote(approval_id)}"
         while True:
             left = max(0.0, end - monotonic())
-            approval = await persist(lambda: _poll(self._connection, path, end), left)
+            approval = await _persist(lambda: _poll(self._connection, path, end), left)
             if approval.status != "pending" or monotonic() >= end:
                 return approval
 
@@ -173,7 +168,7 @@ class HttpLink:
         self, path: str, body: Any, kind: type[V], *, patience: float | None = None
     ) -> V:
         seconds = self._patience if patience is None else patience
-        return await persist(lambda: self._connection.post(path, body, kind), seconds)
+        return await _persist(lambda: self._connection.post(path, body, kind), seconds)
 
 
 Found = list[Approval]  # within the class, `list` is a method
@@ -249,6 +244,10 @@ class PeopleClient:
     async def close(self) -> None:
         """End all connections."""
         await self._connection.close()
+
+
+async def _persist(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
+    return await retry(attempt, seconds, errors=(StoreUnavailable, TooMany))
 
 
 async def _poll(connection: Connection, path: str, end: float) -> Approval:

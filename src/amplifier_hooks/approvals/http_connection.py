@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from time import monotonic
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -217,28 +215,3 @@ def _check_token(token: str) -> str:
     if not token.isascii() or not token.isprintable() or " " in token:
         raise BadRequest("The token has characters that no token has; copy it again")
     return token
-
-
-T = TypeVar("T")
-
-FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 5.0
-
-
-async def persist(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """What the attempt returns; while the server does not answer, it is made again.
-
-    After that many seconds the last failure is raised.
-    """
-    end = monotonic() + seconds
-    pause = FIRST_PAUSE
-    while True:
-        try:
-            return await attempt()
-        except (StoreUnavailable, TooMany):
-            # Many agents whose server comes back must not all knock at the same moment.
-            delay = pause * random.uniform(0.5, 1.0)
-            if monotonic() + delay >= end:
-                raise
-        await asyncio.sleep(delay)
-        pause = min(2 * pause, LONGEST_PAUSE)

@@ -33,6 +33,7 @@ from amplifier_hooks.approvals.models import (
     describe_invalid,
 )
 from amplifier_hooks.approvals.request import Asker, Scrub, make_key, write_request
+from amplifier_hooks.approvals.retry import retry
 from amplifier_hooks.approvals.stores.scopes import covers
 from amplifier_hooks.text.short_ids import shorten_id
 
@@ -41,7 +42,7 @@ T = TypeVar("T")
 # Seconds of one long poll, between attempts to reach a store that does not answer, and that a
 # question ends before the kernel's own deadline, so that it closes with a word instead of a cut.
 POLL = 30.0
-PAUSES = (0.1, 0.3, 1.0, 2.0)
+LONGEST_PAUSE = 2.0
 MARGIN = 1.0
 # A link that answers at once though nothing has changed must not keep a processor busy.
 LEAST_WAIT = 0.02
@@ -146,7 +147,8 @@ class PutQuestion:
     async def _put(self, request: ApprovalRequest) -> Approval:
         """Put the question; a link that tries for longer than there is time has not put it."""
         try:
-            async with asyncio.timeout(self._left):
+            # A little longer than it is tried: what the store says of it tells more than silence.
+            async with asyncio.timeout(self._left + LEAST_WAIT):
                 return await self._try(partial(self._link.request, request))
         except TimeoutError:
             raise StoreUnavailable("there was no answer in time") from None
@@ -166,20 +168,12 @@ class PutQuestion:
 
     async def _try(self, act: Callable[[], Awaitable[T]]) -> T:
         """Do it, again and again while the store does not answer and there is time."""
-        tries = 0
-        while True:
-            try:
-                done = await act()
-            except StoreUnavailable as error:
-                pause = PAUSES[min(tries, len(PAUSES) - 1)]
-                if self._left <= pause:
-                    raise
-                await self._report(str(error))
-                await asyncio.sleep(pause)
-                tries += 1
-            else:
-                await self._report(None)
-                return done
+        done = await retry(act, self._left, longest=LONGEST_PAUSE, on_failure=self._report_failure)
+        await self._report(None)
+        return done
+
+    async def _report_failure(self, error: Exception) -> None:
+        await self._report(str(error))
 
 
 async def find_standing_answer(
@@ -302,7 +296,6 @@ Tell = Callable[[str], Awaitable[Any]]
 
 # Seconds for a withdrawal nobody waits for; after them the row expires by itself.
 WITHDRAWING = 10.0
-AGAIN = 0.5
 GRACE = 3.0
 # Seconds for a look at the rules; a person is asked after them.
 RULE_SECONDS = 3.0
@@ -458,10 +451,4 @@ async def _withdraw(asked: PutQuestion, reason: str) -> None:
     """Withdraw, again and again for a while; after that its deadline closes it."""
     with suppress(StoreError, TimeoutError):
         async with asyncio.timeout(WITHDRAWING):
-            while True:
-                try:
-                    await asked.withdraw(reason=reason)
-                except StoreUnavailable:
-                    await asyncio.sleep(AGAIN)
-                else:
-                    return
+            await retry(partial(asked.withdraw, reason=reason), WITHDRAWING)

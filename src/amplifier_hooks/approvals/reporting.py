@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -20,6 +21,7 @@ from amplifier_hooks.approvals.errors import Conflict, StoreError, StoreUnavaila
 from amplifier_hooks.approvals.link import AgentLink, Outcome
 from amplifier_hooks.approvals.models import Claim, SessionRecord
 from amplifier_hooks.approvals.remote import RemoteApproval
+from amplifier_hooks.approvals.retry import retry
 from amplifier_hooks.trails.bodies import RecordsDropped
 
 LONGEST_BODY = 64 * 1024
@@ -257,12 +259,8 @@ class Claims:
 async def _record_end(held: _Held, outcome: Outcome, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
-            while True:
-                try:
-                    await held.link.finish(held.claim, outcome)
-                    return
-                except StoreUnavailable:
-                    await asyncio.sleep(CLAIM_PAUSE)
+            finish = partial(held.link.finish, held.claim, outcome)
+            await retry(finish, seconds, longest=CLAIM_PAUSE)
     except (StoreError, TimeoutError) as error:
         logger.warning("How a call ended could not be recorded: %s", describe_error(error))
 

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.http11 import Request
 
 from amplifier_hooks.approvals.errors import StoreOutage
+from amplifier_hooks.approvals.retry import retry
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.http_guard.server import CannotListen, GuardedConfig
 from amplifier_hooks.http_guard.server import bind as bind_socket
@@ -52,7 +54,6 @@ class AbortableWebSocket(WebSocketsSansIOProtocol):
 GRACE_SECONDS = 5
 _GOODBYE_SECONDS = 1.0
 _SPARE_FILES = 500
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 logger = logging.getLogger(__name__)
 
@@ -181,14 +182,10 @@ async def serve(
 async def _wait_for_store(url: str | Path | None, seconds: float) -> Store:
     """Open the store; a service is often started before its database."""
     end = monotonic() + seconds
-    pause = _SHORTEST_PAUSE
-    while True:
-        try:
-            return await open_store(url)
-        except StoreOutage as error:
-            left = end - monotonic()
-            if left <= 0:
-                raise
-            logger.warning("not ready; the store is tried for %.0f s more: %s", left, error)
-        await asyncio.sleep(min(pause, left))
-        pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def warn(error: Exception) -> None:
+        left = end - monotonic()
+        logger.warning("not ready; the store is tried for %.0f s more: %s", left, error)
+
+    attempt = partial(open_store, url)
+    return await retry(attempt, seconds, errors=(StoreOutage,), on_failure=warn)

@@ -131,7 +131,7 @@ async def test_a_store_that_is_away_for_a_while_is_asked_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person in front is told once, and once when it is back."""
-    monkeypatch.setattr(remote, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote, "LONGEST_PAUSE", 0.01)
     told: list[str] = []
 
     async def tell(text: str) -> None:
@@ -158,7 +158,7 @@ async def test_a_store_that_stays_away_is_an_error_with_a_sentence(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel denies, or applies the hook's default."""
-    monkeypatch.setattr(remote, "PAUSES", (0.01,))
+    monkeypatch.setattr(remote, "LONGEST_PAUSE", 0.01)
     link = CutLink(store)
     link.is_cut = True
     gate = ApprovalGate(system_of(store, tmp_path, link=link))

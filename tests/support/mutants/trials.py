@@ -33,9 +33,10 @@ from tests.support.mutants.swapping import swap_functions
 
 ROOT = Path(__file__).resolve().parents[3]
 LONGEST = 240.0
-"""Seconds that all tests of a file may take; a fault that makes them hang is noticed."""
+"""Seconds that a test may take while its lines are watched, and all of a file with a fault."""
 FAILED, NOT_SWAPPED = 1, 2
-OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout=60", "--tb=no"]
+# Without the time-out of the suite: a test that is watched takes several times as long.
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout=0", "--tb=no"]
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,22 @@ class Trials:
     def rehearse(self, session: pytest.Session) -> dict[str, Rehearsal]:
         """Run every test without a fault, in a process of its own, and watch where it goes."""
         notes = self.results.with_suffix(".rehearsal")
-        pid = os.fork()
-        if pid == 0:
-            leave(lambda: notes.write_text(json.dumps(self.watch(session))) and 0)
-        if wait(pid, LONGEST) != 0:
-            raise pytest.UsageError(f"the tests of {self.faults[0].path} fail without any fault")
+        with mmap(-1, 4) as place:
+            pid = os.fork()
+            if pid == 0:
+                os.setpgid(0, 0)
+                leave(lambda: notes.write_text(json.dumps(self.watch(session, place))) and 0)
+            if (code := wait(pid, LONGEST, place)) != 0:
+                how = "fails" if code == FAILED else f"ended with {code}"
+                name = session.items[int.from_bytes(place[:], "big")].nodeid
+                raise pytest.UsageError(f"{self.faults[0].path}: without any fault, {name} {how}")
         told = json.loads(notes.read_text())
         return {name: Rehearsal(seconds, frozenset(lines)) for name, seconds, lines in told}
 
-    def watch(self, session: pytest.Session) -> list[tuple[str, float, list[int]]]:
+    def watch(self, session: pytest.Session, place: mmap) -> list[tuple[str, float, list[int]]]:
         told = []
-        for item in session.items:
+        for index, item in enumerate(session.items):
+            place[:] = index.to_bytes(4, "big")
             lines: set[int] = set()
             begun = time.perf_counter()
             with_lines(str(self.file), lines)

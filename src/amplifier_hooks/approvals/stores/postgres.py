@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import selectors
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Composed, Literal
 
 from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.retry import generate_pauses
 from amplifier_hooks.approvals.stores.engine import SOMETHING, Change, Listeners, Transaction
 from amplifier_hooks.approvals.stores.postgres_connection import (
     CHANNEL,
@@ -188,15 +188,14 @@ class Worker:
         return self._persist(lambda: self._prepare_once(work), deadline)
 
     def _persist(self, once: Callable[[], T], deadline: float) -> T:
-        pause = SHORTEST_PAUSE
+        pauses = generate_pauses(SHORTEST_PAUSE, LONGEST_PAUSE)
         while True:
             try:
                 return once()
             except (psycopg.Error, UnicodeError) as error:
                 if not self._may_retry(error, deadline):
                     raise translate(error, self._address) from error
-            self._closing.wait(pause * random.uniform(0.5, 1.0))
-            pause = min(pause * 2, LONGEST_PAUSE)
+            self._closing.wait(next(pauses))
 
     def _may_retry(self, error: Exception, deadline: float) -> bool:
         if not isinstance(error, psycopg.Error):
