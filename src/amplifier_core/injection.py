@@ -25,7 +25,7 @@ from amplifier_core.records import (
 from amplifier_core.trail import Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve, timestamp
 from amplifier_core.utils.conversation import add_message, arrange_messages, list_open_ids
-from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_core.utils.text import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,29 @@ survives. What only we know is kept the same way: dumps have the fields that eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from amplifier_core.utils.cost import CostUsd
+
+def _refuse_float(value: Any) -> Any:
+    if isinstance(value, float):
+        raise ValueError("a cost must be Decimal, int or str: a float has lost digits already")  # noqa: TRY004 - pydantic reports it
+    return value
+
+
+def _write(cost: Decimal | None) -> str | None:
+    return None if cost is None else str(cost)
+
+
+CostUsd = Annotated[
+    Decimal | None,
+    BeforeValidator(_refuse_float),
+    PlainSerializer(_write, return_type=str | None),
+]
+"""A cost in dollars. None is unknown, which is not zero; every dump writes a string."""
+
 
 MessageRole = Literal["system", "developer", "user", "assistant", "function", "tool"]
 Visibility = Literal["internal", "developer", "user"]

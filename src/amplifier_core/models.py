@@ -20,8 +20,7 @@ from pydantic import (
 )
 
 from amplifier_core import only_kernel as only_kernel
-from amplifier_core.message_models import ImageBlock, Message, TextBlock, ToolCall
-from amplifier_core.utils.cost import CostUsd
+from amplifier_core.message_models import CostUsd, ImageBlock, Message, TextBlock, ToolCall
 from amplifier_core.utils.text import find_slip
 
 __all__ = [
@@ -280,9 +279,24 @@ class ToolResult(BaseModel):
             text = "Success" if self.success else self._describe_failure()
         return _drop_unsendable(text)
 
+    def safe_hook_presentation(self) -> dict[str, Any]:
+        """The result as events and logs should have it: images are described, not carried along."""
+        presentation = self.model_dump()
+        if self.content is not None:
+            presentation["content"] = [_present_block(block) for block in self.content]
+        return presentation
+
     def _describe_failure(self) -> str:
         why = self.error_message or self.error or "the tool failed without saying why"
         return f"Error: {why}"
+
+
+def _present_block(block: TextBlock | ImageBlock) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return block.model_dump()
+    kind = block.source.get("media_type") or "of unknown type"
+    size = len(str(block.source.get("data") or ""))
+    return {"type": "text", "text": f"[image {kind}, {size} characters of data left out]"}
 
 
 def _write(output: Any) -> str:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.errors import ModuleError
+from amplifier_core.errors import ModuleError, ModuleLoadError
+from amplifier_core.events import MODULE_LOAD_FAILED, MODULE_ON_SESSION_READY_FAILED
 from amplifier_core.hooks import HookHandler
 from amplifier_core.host import NAMED
+from amplifier_core.interfaces import Host
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader import failure as failures
-from amplifier_core.loader.provider_entry import load_entry
-from amplifier_core.loader.session_ready import take_waiting
+from amplifier_core.loader.module import take_waiting
 from amplifier_core.mount_plan import ModuleEntry, read_entry
-from amplifier_core.utils import PATIENCE, resolve
+from amplifier_core.payloads import ModuleLoadFailedData, ModuleOnSessionReadyFailedData
+from amplifier_core.utils import PATIENCE, describe_error, resolve
 from amplifier_core.utils.text import describe_cause
 
 
@@ -85,11 +86,11 @@ class Mounting:
             outcome.objects = _added(before, self._named_objects())
         except (Exception, SystemExit) as error:
             self._take_back(outcome, before)
-            outcome.failure = failures.read_failure(outcome.id, error)
-            await failures.report_failure(self._coordinator, kind, outcome.entry, outcome.failure)
+            outcome.failure = read_failure(outcome.id, error)
+            await report_failure(self._coordinator, kind, outcome.entry, outcome.failure)
             if outcome.entry.required:
                 self.mounted.remove(outcome)
-                raise failures.make_fatal(kind, outcome.failure) from error
+                raise make_fatal(kind, outcome.failure) from error
             logger.warning("%s; it is left out", outcome.failure)
         finally:
             stop()
@@ -130,7 +131,7 @@ class Mounting:
                 await resolve(on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
                 self.unready[module_id] = error
-                await failures.report_unready(self._coordinator, module_id, error)
+                await report_unready(self._coordinator, module_id, error)
             finally:
                 self._coordinator.mounting = None
 
@@ -164,3 +165,100 @@ def _added(before: Objects, after: Objects) -> Objects:
         point: {name: one for name, one in objects.items() if before[point].get(name) is not one}
         for point, objects in after.items()
     }
+
+
+async def call_application(
+    capability: str, coordinator: Any, kind: str, entry: ModuleEntry, *more: Any
+) -> None:
+    """Call what the application offers for providers, if this is one."""
+    offered = coordinator.get_capability(capability) if kind == "providers" else None
+    if offered is not None:
+        await resolve(offered(coordinator, entry.to_dict(), *more))
+
+
+async def load_entry(
+    loader: Any, coordinator: Any, kind: str, entry: ModuleEntry
+) -> Callable[[Any], Any]:
+    """Have the loader load a module; a provider's mount also gives it the name of its instance."""
+    await call_application("provider.before_load", coordinator, kind, entry)
+    mount: Callable[[Any], Any] = await loader.load(
+        entry.module, dict(entry.config), source_hint=entry.source, coordinator=coordinator
+    )
+    if kind != "providers" or entry.instance_id is None:
+        return mount
+
+    async def mount_instance(coordinator: Any) -> Any:
+        return await _mount_instance(mount, coordinator, entry.module, str(entry.instance_id))
+
+    mount_instance.__dict__.update(getattr(mount, "__dict__", {}))
+    return mount_instance
+
+
+async def _mount_instance(
+    mount: Callable[[Any], Any], coordinator: Any, module_id: str, instance_id: str
+) -> Any:
+    """Mount a provider and rename it; what stood under the module's own name is put back there."""
+    before = dict(coordinator.get("providers"))
+    undo = await resolve(mount(coordinator))
+    after = coordinator.get("providers")
+    fresh = [name for name, one in after.items() if before.get(name) is not one]
+    default = module_id.removeprefix("provider-")
+    for name in [default] if default in fresh else fresh[:1]:
+        provider = after[name]
+        if name in before:
+            await coordinator.mount("providers", before[name], name=name)
+        else:
+            await coordinator.unmount("providers", name)
+        await coordinator.mount("providers", provider, name=instance_id)
+    return undo
+
+
+_NEEDED = {"orchestrator": "orchestrator", "context": "context manager"}
+
+
+def read_failure(module_id: str, error: Exception | SystemExit) -> ModuleError:
+    """What a module raised, in a sentence that names it."""
+    failure = error
+    if not isinstance(failure, ModuleError):
+        message = f"Module '{module_id}' cannot be mounted: {describe_error(error)}"
+        failure = ModuleLoadError(message)
+    failure.module_id = module_id
+    return failure
+
+
+def make_fatal(kind: str, failure: ModuleError) -> ModuleLoadError:
+    """The error that ends the start of a session: it cannot do without the module."""
+    needed = _NEEDED.get(kind)
+    message = f"Cannot initialize without {needed}: {failure}" if needed else str(failure)
+    fatal = ModuleLoadError(message, module_id=failure.module_id, reason_code=failure.reason_code)
+    fatal.entry_name = failure.entry_name
+    fatal.option = failure.option
+    return fatal
+
+
+async def report_failure(host: Host, kind: str, entry: ModuleEntry, failure: ModuleError) -> None:
+    """Tell of a module that is left out; the application may raise to stop the start."""
+    failure.entry_name = entry.name or entry.instance_id
+    await host.notify(MODULE_LOAD_FAILED, _describe(kind, entry, failure))
+    await call_application("provider.load_failure", host, kind, entry, failure)
+
+
+async def report_unready(host: Host, module_id: str, error: Exception) -> None:
+    """Tell of a module whose `on_session_ready` failed."""
+    why = describe_error(error)
+    logger.warning("Module '%s': on_session_ready failed: %s", module_id, why)
+    data = ModuleOnSessionReadyFailedData(module_id=module_id, error=why)
+    await host.notify(MODULE_ON_SESSION_READY_FAILED, data)
+    await host.show(f"on_session_ready failed: {why}", "error", f"module:{module_id}")
+
+
+def _describe(kind: str, entry: ModuleEntry, failure: ModuleError) -> ModuleLoadFailedData:
+    data = ModuleLoadFailedData(
+        module_type=kind.removesuffix("s"),
+        module_id=entry.module,
+        error=str(failure),
+        reason_code=failure.reason_code,
+    )
+    if entry.instance_id is not None:
+        data["instance_id"] = entry.instance_id
+    return data

@@ -170,7 +170,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def module_path(request: pytest.FixtureRequest) -> Path | None:
     """The module under test; None if there is none."""
-    from amplifier_core.validation.finding import find_module_near
+    from amplifier_core.validation.module import find_module_near
 
     given = request.config.getoption("--module-path")
     return Path(given).absolute() if given else find_module_near(request.path)
@@ -181,7 +181,7 @@ def module_type(module_path: Path | None) -> str | None:
     """hook, tool, provider, orchestrator or context: what the package says, or by its name."""
     if module_path is None:
         return None
-    from amplifier_core.loader.discovery import guess_kind, read_facts
+    from amplifier_core.loader import guess_kind, read_facts
     from amplifier_core.loader.importing import PREFIX
 
     path = Path(module_path)  # a project's own fixture may name it by a string
@@ -267,7 +267,7 @@ async def _mounted(
     module_path: Path | None, config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Callable[[], Any] | None]:
     from amplifier_core.utils import resolve
-    from amplifier_core.validation.finding import mount_code
+    from amplifier_core.validation.module import mount_code
     from amplifier_core.validation.pytest_marks import require_module
 
     undo = await mount_code(require_module(module_path), coordinator, config)

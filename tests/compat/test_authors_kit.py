@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-import amplifier_core.loader.discovery
+import amplifier_core.loader
 import amplifier_core.testing
-import amplifier_core.validation.finding  # noqa: F401 - else each project imports it all again
+import amplifier_core.validation.module  # noqa: F401 - else each project imports it all again
 from amplifier_core.validation import behavioral, structural
 from amplifier_core.validation.base import check_on_session_ready
 from tests.compat.authored import HOOK, KINDS, MODULES, TOOL

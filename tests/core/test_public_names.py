@@ -10,15 +10,19 @@ import pytest
 
 from amplifier_core import AmplifierSession, HookRegistry
 from amplifier_core.correlation import current_request_id
-from amplifier_core.errors import ModuleLoadError
+from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.loader import MODULE_FAILURE_REASONS, module_failure_reason
+from amplifier_core.message_models import ImageBlock, TextBlock
+from amplifier_core.models import ToolResult
 from amplifier_core.only_kernel import refuse_foreign_files
+from amplifier_core.validation.base import import_module_from_path
 from amplifier_core.validation.mount_plan import MountPlanValidator
 
 NAMES = {
     "utils": "RetryConfig retry_with_backoff classify_error_message redact_secrets truncate_values",
     "display": "DisplaySystem",
     "message_models": "ContentBlockUnion",
+    "validation.base": "import_module_from_path",
     "validation.tool": "ToolValidator",
     "validation.provider": "ProviderValidator",
     "validation.context": "ContextValidator",
@@ -86,3 +90,31 @@ def test_a_plan_needs_a_session() -> None:
     assert MountPlanValidator.REQUIRED_SECTIONS == ("session",)
     missing = MountPlanValidator().validate({}).errors
     assert [one.name for one in missing] == ["session"]
+
+
+def test_a_module_is_imported_from_its_path(tmp_path: Path) -> None:
+    """A file, or the folder of a package; what is not there is said so."""
+    file = tmp_path / "one.py"
+    file.write_text("NAME = 'file'\n")
+    package = tmp_path / "amplifier_module_two"
+    package.mkdir()
+    (package / "__init__.py").write_text("NAME = 'package'\n")
+    assert import_module_from_path(file).NAME == "file"
+    assert import_module_from_path(str(package)).NAME == "package"
+    with pytest.raises(ModuleNotFound, match="there is no file or folder"):
+        import_module_from_path(tmp_path / "three.py")
+
+
+def test_a_result_is_presented_to_hooks_without_its_images() -> None:
+    """Text stays, and of an image there is its kind."""
+    image = ImageBlock(source={"type": "base64", "media_type": "image/png", "data": "QUJD"})
+    result = ToolResult(output="seen", content=[TextBlock(text="a chart"), image])
+    presented = result.safe_hook_presentation()
+    assert presented["output"] == "seen"
+    assert presented["content"][0] == TextBlock(text="a chart").model_dump()
+    assert presented["content"][1]["type"] == "text"
+    assert "image/png" in presented["content"][1]["text"]
+    assert "QUJD" not in str(presented)
+    assert "content" not in ToolResult(output="seen").safe_hook_presentation()
+    linked = ToolResult(content=[ImageBlock(source={"url": "https://x.test/a.png"})])
+    assert "of unknown type" in linked.safe_hook_presentation()["content"][0]["text"]

@@ -7,17 +7,19 @@ last, so that whoever installs another one of the same id gets that.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from amplifier_core import only_kernel as only_kernel
 from amplifier_core.errors import (
@@ -27,22 +29,25 @@ from amplifier_core.errors import (
     ModuleValidationError,
 )
 from amplifier_core.loader.importing import (
+    PathState,
+    Sources,
     find_package,
     import_package,
     import_path,
+    import_source,
     import_with,
     is_importable,
     package_name,
+    read_path_state,
 )
-from amplifier_core.loader.installed import DISTRIBUTION, GROUP, choose_modules
-from amplifier_core.loader.module import Module, Mount, read_module
-from amplifier_core.loader.session_ready import Ready
-from amplifier_core.loader.sources import Sources, import_source
+from amplifier_core.loader.module import Module, Mount, Ready, read_module
+from amplifier_core.models import ModuleInfo
 from amplifier_core.module_sources import ask_resolver
 from amplifier_core.utils import describe_error
 
 if TYPE_CHECKING:
     from amplifier_core.models import ModuleInfo
+
 
 __all__ = [
     "DISTRIBUTION",
@@ -270,7 +275,7 @@ class ModuleLoader:
 
     async def discover(self) -> list[ModuleInfo]:
         """Every module that can be had without a source: the installed ones, and in folders."""
-        from amplifier_core.loader.discovery import describe_modules
+        from amplifier_core.loader import describe_modules
 
         return describe_modules(self.known(), self._list_folders(), TYPE_TO_MOUNT_POINT)
 
@@ -313,3 +318,179 @@ async def _tell(host: Any, remark: str) -> None:
 
 def _is_address(source: str) -> bool:
     return "://" in source and not source.startswith("file://")
+
+
+GROUP = "amplifier.modules"
+DISTRIBUTION = "amplifier-hooks"
+"""The distribution on top of this kernel, whose modules give way to others."""
+
+
+class _Named(NamedTuple):
+    """A module, as a distribution names it."""
+
+    point: EntryPoint
+    home: Path | None
+    """The folder that the distribution is installed in."""
+    is_ours: bool
+
+
+class _Reading(NamedTuple):
+    """What was read, by what, and the state that it was read in."""
+
+    named: tuple[_Named, ...]
+    read: Callable[..., Any]
+    files: tuple[str, ...]
+    state: PathState
+
+    def is_current(self) -> bool:
+        """Whether the same would be read again."""
+        same = self.read is importlib.metadata.entry_points
+        return same and self.state == read_path_state(self.files)
+
+
+_last: list[_Reading] = []
+"""The last reading, if it can be told when it is no longer current."""
+
+
+def choose_modules(sources: Sources | None) -> tuple[dict[str, EntryPoint], frozenset[str]]:
+    """The installed modules by id, and the ids among them that are ours and nobody else's.
+
+    What `sources` govern is not installed: there, only what was read and judged counts.
+    """
+    named = _list_named()
+    homes = {one.home for one in named if one.home is not None}  # many modules share one
+    governed = {home for home in homes if sources is not None and sources.governs(home)}
+    found = [one for one in named if one.home not in governed]
+    others = {one.point.name: one.point for one in reversed(found) if not one.is_ours}
+    ours = {one.point.name: one.point for one in found if one.is_ours}
+    return {**ours, **others}, frozenset(ours.keys() - others.keys())
+
+
+def _list_named() -> tuple[_Named, ...]:
+    for reading in _last[:]:
+        if reading.is_current():
+            return reading.named
+    reading = _read()
+    _last[:] = [reading] if reading.state.is_settled() else []
+    return reading.named
+
+
+def _read() -> _Reading:
+    read = importlib.metadata.entry_points
+    points = list(read(group=GROUP))
+    # One by one, because the name of a distribution stands in a long file.
+    owners = [getattr(point, "dist", None) for point in points]  # some hosts make up their own
+    dists = {id(dist): dist for dist in owners}
+    homes = {key: _find_home(dist) for key, dist in dists.items()}
+    ours = {key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION}
+    named = [
+        _Named(point, homes[id(dist)], id(dist) in ours)
+        for point, dist in zip(points, owners, strict=True)
+    ]
+    folders = [*map(_find_folder, dists.values()), *_list_checkouts()]
+    files = tuple(f"{folder}/entry_points.txt" for folder in folders)
+    return _Reading(tuple(named), read, files, read_path_state(files))
+
+
+def _list_checkouts() -> list[str]:
+    """What development installs know of themselves, which is written anew in its place."""
+    found: list[str] = []
+    for folder in sys.path:
+        with suppress(OSError):
+            names = os.listdir(folder or ".")  # noqa: PTH208 - a Path for each name takes long
+            found += [f"{folder or '.'}/{name}" for name in names if name.endswith(".egg-info")]
+    return found
+
+
+def _find_home(dist: Any) -> Path | None:
+    return None if dist is None else Path(str(dist.locate_file("")))
+
+
+def _find_folder(dist: Any) -> Any:
+    """Where the files about a distribution are; there is no public name for it."""
+    return getattr(dist, "_path", None)
+
+
+_GUESSES = {
+    "orchestrat": "orchestrator",
+    "loop": "orchestrator",
+    "provider": "provider",
+    "tool": "tool",
+    "hook": "hook",
+    "context": "context",
+}
+"""What an id contains, and the kind that it says so, in this order."""
+
+_DECLARED = "__amplifier_module_type__"
+_UNKNOWN_VERSION = "unknown"
+
+
+def describe_modules(
+    entries: Mapping[str, EntryPoint], folders: Iterable[Path], mount_points: Mapping[str, str]
+) -> list[ModuleInfo]:
+    """The installed modules, then those in folders that have another id."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for module_id, entry in entries.items():
+        version = getattr(entry.dist, "version", _UNKNOWN_VERSION)
+        found[module_id] = (str(version), _read_entry_point(entry))
+    for folder in folders:
+        module_id = folder.name.removeprefix("amplifier-module-")
+        facts = read_facts(find_package(module_id, folder))
+        found.setdefault(module_id, (_UNKNOWN_VERSION, facts))
+    return [
+        _describe(module_id, version, facts, mount_points)
+        for module_id, (version, facts) in found.items()
+    ]
+
+
+def _describe(
+    module_id: str, version: str, facts: Mapping[str, Any], mount_points: Mapping[str, str]
+) -> ModuleInfo:
+    declared, about = facts.get("type"), str(facts.get("about") or "").strip()
+    kind: Any = declared if declared in mount_points else guess_kind(module_id)
+    return ModuleInfo(
+        id=module_id,
+        name=module_id,
+        version=version,
+        type=kind,
+        mount_point=mount_points[kind],
+        description=about.partition("\n")[0] or f"Module {module_id}",
+    )
+
+
+def guess_kind(module_id: str) -> str:
+    """The kind of a module, by its id; a tool if that says nothing."""
+    return next((kind for part, kind in _GUESSES.items() if part in module_id), "tool")
+
+
+def read_facts(package: Path | None) -> dict[str, Any]:
+    """The kind that a package declares, and its docstring."""
+    file = package / "__init__.py" if package is not None and package.is_dir() else package
+    try:
+        tree = ast.parse(b"" if file is None else file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    assigned = {
+        ast.unparse(target): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    kind = assigned.get(_DECLARED)
+    return {
+        "type": kind.value if isinstance(kind, ast.Constant) else None,
+        "about": ast.get_docstring(tree),
+    }
+
+
+def _read_entry_point(entry: EntryPoint) -> dict[str, Any]:
+    """The facts of the Python module that an entry point names."""
+    name = str(entry.module)
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return {"type": getattr(loaded, _DECLARED, None), "about": loaded.__doc__}
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return {}
+    return read_facts(Path(spec.origin)) if spec is not None and spec.origin else {}

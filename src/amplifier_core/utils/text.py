@@ -128,3 +128,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def list_names(names: Iterable[object]) -> str:
     """Names as a sentence has them: `x, y`, or `none`."""
     return ", ".join(map(str, names)) or "none"
+
+
+def estimate_tokens(text: str) -> int:
+    """Four characters are a token, and a started one counts."""
+    return -(-len(text) // 4)

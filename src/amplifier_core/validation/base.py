@@ -1,11 +1,18 @@
-"""What a validation found: checks, and the result that they add up to."""
+"""What a validation found, and how the module under test is imported."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
+
+from amplifier_core.errors import ModuleNotFound
+from amplifier_core.loader.importing import find_package, import_package, import_path
 
 Severity = Literal["error", "warning", "info"]
 
@@ -101,3 +108,31 @@ def _count_required(function: Callable[..., Any]) -> int:
     found = inspect.signature(function).parameters.values()
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(one.kind in positional and one.default is one.empty for one in found)
+
+
+def import_module_from_path(module_path: str | Path) -> ModuleType:
+    """The Python module in a file, in a package's folder, or in a folder that holds a package.
+
+    Raises a ModuleError that says why it cannot be imported.
+    """
+    path = Path(module_path).expanduser().absolute()
+    if not path.exists():
+        raise ModuleNotFound(f"there is no file or folder '{module_path}'")
+    package = find_package(path.name, path) if path.is_dir() else None
+    if package is not None:
+        with _importable(package.parent):
+            return import_package(package)
+    if path.is_dir() and not (path / "__init__.py").is_file():
+        raise ModuleNotFound(f"the folder '{module_path}' has no __init__.py")
+    return import_path(path)
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let a package be imported by its own name, as it will be once it is installed."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # the package has taken it away itself
+            sys.path.remove(str(folder))

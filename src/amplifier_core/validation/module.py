@@ -2,19 +2,109 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from amplifier_core.errors import ModuleError
-from amplifier_core.loader.module import Mount
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.loader.importing import (
+    PREFIX,
+    import_with,
+    package_name,
+)
+from amplifier_core.loader.module import Mount, read_module
 from amplifier_core.utils import describe_error, resolve
-from amplifier_core.validation.base import ValidationResult, check_on_session_ready, is_async
-from amplifier_core.validation.finding import Code, import_code
+from amplifier_core.validation.base import (
+    ValidationResult,
+    check_on_session_ready,
+    import_module_from_path,
+    is_async,
+)
 
 if TYPE_CHECKING:
     from amplifier_core.testing import MockCoordinator
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A Python module under test, and the function that mounts it where that has another name."""
+
+    python_module: ModuleType
+    origin: str
+    function: Any = None
+    function_name: str = ""
+
+    def find_mount(self) -> Mount:
+        """What mounts it; raises if there is nothing."""
+        found = self.function or self.python_module
+        if self.function_name:
+            found = getattr(self.python_module, self.function_name, None)
+        return read_module(self.origin, found, self.origin).mount
+
+
+def import_code(module: str | Path, entry_point: str | None = None) -> Code:
+    """Import a module under test; raises a ModuleError that says why it cannot be imported.
+
+    `entry_point` may name another function than `mount`, as in `package:function`.
+    """
+    code = _import_path(Path(module)) if _is_path(module) else _import_name(str(module))
+    name = (entry_point or "").partition(":")[2]
+    return Code(code.python_module, code.origin, function_name=name) if name else code
+
+
+async def mount_code(
+    module: str | Path, coordinator: Any, config: dict[str, Any] | None = None
+) -> Any:
+    """Import and mount a module under test; returns its clean-up, or None."""
+    return await import_code(module).find_mount()(coordinator, dict(config or {}))
+
+
+def find_module_near(file: Path) -> Path | None:
+    """The package `amplifier_module_*` that a test file is in, beside or below."""
+    for folder in file.parents:
+        beside = [*sorted(folder.glob(f"{PREFIX}*")), *sorted(folder.glob(f"src/{PREFIX}*"))]
+        for place in (folder, *beside):
+            if place.name.startswith(PREFIX) and (place / "__init__.py").is_file():
+                return place
+    return None
+
+
+def _is_path(module: str | Path) -> bool:
+    return isinstance(module, Path) or "/" in module or module.endswith(".py")
+
+
+def _import_path(path: Path) -> Code:
+    python_module = import_module_from_path(path)
+    file = Path(str(python_module.__file__))
+    origin = file.parent if file.name == "__init__.py" else file
+    return Code(python_module, str(origin))
+
+
+def _import_name(name: str) -> Code:
+    loader = ModuleLoader()
+    entry = loader.known().get(name)
+    if entry is None and _is_import_name(name):
+        return Code(import_with(name, lambda: importlib.import_module(name)), name)
+    try:
+        function = loader.find(name).mount
+    finally:
+        loader.cleanup()
+    homes = [entry.module if entry is not None else package_name(name), function.__module__]
+    return Code(next(sys.modules[one] for one in homes if one in sys.modules), name, function)
+
+
+def _is_import_name(name: str) -> bool:
+    top = name.partition(".")[0]
+    known = top in sys.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
+    return bool(known)
+
 
 COMPLIANCE = "protocol_compliance"
 
@@ -133,3 +223,41 @@ def _check_clean_up(
     left = coordinator.hooks.list_handlers()
     wrong = f"still registered after the clean-up: {left}"
     result.check("cleanup_complete", not left, "The clean-up removes every hook", wrong)
+
+
+class PartValidator(ModuleValidator):
+    """Mounts something at a mount point, with the members that its protocol names."""
+
+    interface: ClassVar[str]
+    mount_point: ClassVar[str]
+    members: ClassVar[tuple[str, ...]]
+
+    def check_protocol(
+        self, coordinator: MockCoordinator, undo: Any, result: ValidationResult
+    ) -> None:
+        """Look at each part that was mounted."""
+        parts = self.list_parts(coordinator)
+        for name, part in parts.items():
+            self._check_members(name, part, result)
+        if not parts:
+            wrong = f"No {self.kind} was mounted at '{self.mount_point}'"
+            instead = f"{wrong}, but mount returned a callable"
+            result.check(COMPLIANCE, callable(undo), instead, wrong)
+
+    def list_parts(self, coordinator: MockCoordinator) -> dict[str, Any]:
+        """What was mounted, by name."""
+        found = coordinator.get(self.mount_point)
+        if isinstance(found, dict):
+            return found
+        return {} if found is None else {type(found).__name__: found}
+
+    def _check_members(self, name: str, part: Any, result: ValidationResult) -> None:
+        named = f"{self.kind.capitalize()} '{name}'"
+        missing = [member for member in self.members if not hasattr(part, member)]
+        result.check(
+            COMPLIANCE,
+            not missing,
+            f"{named} implements {self.interface} interface",
+            f"{named} does not implement {self.interface} interface, "
+            f"it is missing: {', '.join(missing)}",
+        )

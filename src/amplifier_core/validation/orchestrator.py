@@ -1,5 +1,14 @@
-"""The validator of this kind, at the path that existing tests import it from."""
+"""Whether a module that mounts a loop keeps its contract."""
 
-from amplifier_core.validation.parts import OrchestratorValidator
+from __future__ import annotations
 
-__all__ = ["OrchestratorValidator"]
+from amplifier_core.validation.module import PartValidator
+
+
+class OrchestratorValidator(PartValidator):
+    """Mounts a loop."""
+
+    kind = "orchestrator"
+    interface = "Orchestrator"
+    mount_point = "orchestrator"
+    members = ("execute",)

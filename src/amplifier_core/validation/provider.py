@@ -1,5 +1,14 @@
-"""The validator of this kind, at the path that existing tests import it from."""
+"""Whether a module that mounts providers keeps its contract."""
 
-from amplifier_core.validation.parts import ProviderValidator
+from __future__ import annotations
 
-__all__ = ["ProviderValidator"]
+from amplifier_core.validation.module import PartValidator
+
+
+class ProviderValidator(PartValidator):
+    """Mounts providers."""
+
+    kind = "provider"
+    interface = "Provider"
+    mount_point = "providers"
+    members = ("name", "get_info", "list_models", "complete", "parse_tool_calls")

@@ -8,8 +8,13 @@ from types import ModuleType
 
 import pytest
 
-from amplifier_core.loader import TYPE_TO_MOUNT_POINT, ModuleLoader
-from amplifier_core.loader.discovery import describe_modules, guess_kind, read_facts
+from amplifier_core.loader import (
+    TYPE_TO_MOUNT_POINT,
+    ModuleLoader,
+    describe_modules,
+    guess_kind,
+    read_facts,
+)
 from tests.core.module_files import write
 from tests.support.modules import write_distribution, write_package
 

@@ -9,14 +9,14 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound, ModuleValidationError
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.failure import (
+from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.mounting import (
+    Mounting,
     make_fatal,
     read_failure,
     report_failure,
     report_unready,
 )
-from amplifier_core.mount_plan import ModuleEntry
-from amplifier_core.mounting import Mounting
 from amplifier_core.testing import EventRecorder, TestCoordinator
 
 

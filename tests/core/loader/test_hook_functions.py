@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import hook
-from amplifier_core.loader.hook_functions import mount_functions
+from amplifier_core.loader.module import mount_functions
 from amplifier_core.testing import TestCoordinator
 from tests.core.module_files import PLAIN
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.loader import installed
-from amplifier_core.loader.installed import GROUP, choose_modules
+from amplifier_core import loader as installed
+from amplifier_core.loader import GROUP, choose_modules
 from tests.support.modules import make_old, write_distribution
 
 reads: list[str] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_core.loader.path_state import SETTLED, read_path_state
+from amplifier_core.loader.importing import SETTLED, read_path_state
 from tests.support.modules import make_old
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.loader.provider_entry import call_application, load_entry
 from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.mounting import call_application, load_entry
 from amplifier_core.testing import TestCoordinator
 
 

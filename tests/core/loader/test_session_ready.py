@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.session_ready import find_on_session_ready, take_waiting
+from amplifier_core.loader.module import find_on_session_ready, take_waiting
 
 
 async def ready(coordinator: Any) -> None: ...

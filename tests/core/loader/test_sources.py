@@ -12,8 +12,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleValidationError
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.importing import is_importable
-from amplifier_core.loader.sources import claim, import_source, release
+from amplifier_core.loader.importing import claim, import_source, is_importable, release
 from tests.core.module_files import MODULE, write
 from tests.support.modules import imports_undone, write_distribution, write_package
 

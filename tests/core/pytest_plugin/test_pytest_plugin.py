@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import amplifier_core.loader.discovery
+import amplifier_core.loader
 import amplifier_core.testing
-import amplifier_core.validation.finding  # noqa: F401 - else each project imports it all again
+import amplifier_core.validation.module  # noqa: F401 - else each project imports it all again
 
 pytest_plugins = "pytester"
 
@@ -234,3 +234,23 @@ def test_the_plugin_alone_imports_nothing_of_the_kernel(pytester: pytest.Pyteste
         "import sys\ndef test_it():\n    assert 'amplifier_core.hooks' not in sys.modules\n"
     )
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed"),
+    # The doubled loop keeps nothing of what was said, and is told so.
+    [("context", 0), ("hook", 0), ("orchestrator", 1), ("provider", 0), ("tool", 0)],
+)
+def test_the_checks_run_without_a_test_of_ones_own(
+    pytester: pytest.Pytester, kind: str, failed: int
+) -> None:
+    """The modules with the base classes are tests themselves."""
+    package = make_package(pytester, "amplifier_module_tool_x")
+    pytester.makeini(INI)
+    home = "amplifier_core.validation"
+    modules = [f"{home}.structural.test_{kind}", f"{home}.behavioral.test_{kind}"]
+    options = ("-p", "no:randomly", "-p", "no:cacheprovider", "--module-path", str(package))
+    ran = pytester.runpytest_inprocess(*options, "--pyargs", *modules)
+    counts = ran.parseoutcomes()
+    assert counts.get("passed", 0) >= 2
+    assert (counts.get("failed", 0), counts.get("errors", 0)) == (failed, 0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from amplifier_core.utils.cost import CostUsd
+from amplifier_core.message_models import CostUsd
 
 
 class Bill(BaseModel):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_core.utils.text import estimate_tokens
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2)])

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core.errors import ModuleError, ModuleValidationError
 from amplifier_core.testing import MockCoordinator
-from amplifier_core.validation.finding import find_module_near, import_code, mount_code
+from amplifier_core.validation.module import find_module_near, import_code, mount_code
 from tests.support.modules import GOOD_HOOKS, write_module
 
 CORE = """

@@ -12,7 +12,7 @@ from amplifier_core.validation import (
     ProviderValidator,
     ToolValidator,
 )
-from amplifier_core.validation.parts import PartValidator
+from amplifier_core.validation.module import PartValidator
 from tests.support.modules import write_module
 
 VALIDATORS = [ToolValidator, ProviderValidator, OrchestratorValidator, ContextValidator]

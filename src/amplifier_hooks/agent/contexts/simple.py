@@ -36,7 +36,7 @@ from amplifier_core.utils.conversation import (
     list_results,
 )
 from amplifier_core.utils.copying import detach
-from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_core.utils.text import estimate_tokens
 from amplifier_hooks.agent.contexts.message_list import Message, MessageList
 from amplifier_hooks.agent.contexts.selection import DROP_OLDEST, STRATEGIES
 from amplifier_hooks.modules.options import parse_known

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from amplifier_core.message_models import Usage
-from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_core.utils.text import estimate_tokens
 from amplifier_hooks.agent.providers.conversation import build_usage
 from amplifier_hooks.agent.providers.scripted import Reply, ScriptedCall
 

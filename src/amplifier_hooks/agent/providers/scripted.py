@@ -34,7 +34,7 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_core.models import ModelInfo, ProviderInfo
-from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_core.utils.text import estimate_tokens
 from amplifier_hooks.agent.providers.conversation import (
     build_usage,
     complete_counts,

@@ -21,7 +21,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.host import NAMED
-from amplifier_core.loader.sources import release
+from amplifier_core.loader.importing import release
 from amplifier_core.models import HookResult, Level
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_locks, read_entry
 from amplifier_core.mounting import Mounted, Mounting

@@ -10,8 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from amplifier_core.loader.importing import taken
-from amplifier_core.loader.sources import SourceFinder
+from amplifier_core.loader.importing import SourceFinder, taken
 from amplifier_hooks.machine.files import lies_in
 
 

@@ -17,8 +17,7 @@ from pydantic import ValidationError
 
 from amplifier_core.errors import AmplifierError, ModuleLoadError
 from amplifier_core.loader import SEARCH_PATHS, ModuleLoader
-from amplifier_core.loader.importing import package_name
-from amplifier_core.loader.sources import claim, release
+from amplifier_core.loader.importing import claim, package_name, release
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.trust.import_guard import find_unguarded, guard_imports

@@ -25,7 +25,7 @@ from amplifier_core.mounting import Mounting
 from amplifier_core.registration import HookHandler
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils.text import suggest
-from amplifier_core.validation.samples import sample_payload
+from amplifier_core.validation.hook import sample_payload
 from amplifier_hooks.agent.bundles import load_bundle
 from amplifier_hooks.agent.session.inspection.effective_hooks import mount_hooks
 from amplifier_hooks.agent.trust.material import Material, collect_material

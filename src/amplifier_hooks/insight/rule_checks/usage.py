@@ -10,7 +10,7 @@ from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.events import ALL_EVENTS, canonical
-from amplifier_core.validation.samples import sample_payload
+from amplifier_core.validation.hook import sample_payload
 from amplifier_hooks.guards.bash import CommandPattern
 from amplifier_hooks.guards.rules.matching import EventView
 from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns

@@ -17,7 +17,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, list_ways, read_mode
 from amplifier_core.precedence import list_injections, strongest
 from amplifier_core.utils import describe_error
-from amplifier_core.validation.samples import sample_payload
+from amplifier_core.validation.hook import sample_payload
 from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks
 from amplifier_hooks.agent.trust.material import Material
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_core.loader.sources import claim
+from amplifier_core.loader.importing import claim
 from amplifier_hooks.agent.trust.import_guard import find_unguarded, guard_imports
 from amplifier_hooks.machine.files import Snapshot
 from tests.support.modules import imports_undone, write_module

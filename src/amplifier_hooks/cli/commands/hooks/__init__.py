@@ -204,7 +204,7 @@ def trace(
 
 
 async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: bool) -> int:
-    from amplifier_core.validation.samples import sample_payload
+    from amplifier_core.validation.hook import sample_payload
     from amplifier_hooks.agent.session.inspection.effective_hooks import mount_hooks
     from amplifier_hooks.agent.trust.material import Untrusted
     from amplifier_hooks.cli.commands.hooks.trace_text import print_trace, trace_to_dict

@@ -12,7 +12,7 @@ from amplifier_core.events import ALL_EVENTS, EventData, canonical
 from amplifier_core.models import HookResult
 from amplifier_core.payloads import ErrorDetails
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval, TestCoordinator
-from amplifier_core.validation.samples import sample_payload
+from amplifier_core.validation.hook import sample_payload
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.events import (
     COMMON_FIELDS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 from amplifier_core.utils import resolve
-from amplifier_core.validation.finding import mount_code
+from amplifier_core.validation.module import mount_code
 from amplifier_core.validation.pytest_marks import asynchronous, require_module
 
 EVENT = "test:event"
@@ -67,3 +67,7 @@ class HookBehaviorTests:
 async def _check_answer(coordinator: Any, data: dict[str, Any] | None) -> None:
     result = await coordinator.hooks.emit(EVENT, data)
     assert isinstance(result, HookResult), f"emit gave {type(result).__name__}"
+
+
+class TestHookBehavior(HookBehaviorTests):
+    """The same, for the module that `--module-path` names."""

@@ -45,3 +45,7 @@ class ProviderBehaviorTests:
     async def test_the_provider_can_complete(self, provider_module: Any) -> None:
         """It has a method for that; calling it would need a model."""
         assert callable(getattr(provider_module, "complete", None)), "there is no method complete"
+
+
+class TestProviderBehavior(ProviderBehaviorTests):
+    """The same, for the module that `--module-path` names."""

@@ -117,3 +117,7 @@ class _Conversation:
 
 def _check_list(what: str, found: Any) -> None:
     assert isinstance(found, list), f"{what} is {type(found).__name__}, not a list"
+
+
+class TestContextBehavior(ContextBehaviorTests):
+    """The same, for the module that `--module-path` names."""

@@ -63,3 +63,7 @@ async def _execute(loop: Any, given: tuple[Any, ...], prompt: str = PROMPT) -> A
     return await loop.execute(
         prompt=prompt, context=context, providers=providers, tools=tools, hooks=hooks
     )
+
+
+class TestOrchestratorBehavior(OrchestratorBehaviorTests):
+    """The same, for the module that `--module-path` names."""

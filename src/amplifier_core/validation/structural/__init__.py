@@ -4,6 +4,9 @@ from amplifier_core.validation.structural import HookStructuralTests
 
 class TestMyHooks(HookStructuralTests):
     pass
+
+Without a test of your own:
+`pytest --pyargs amplifier_core.validation.structural.test_hook --module-path my_module`.
 """
 
 from __future__ import annotations
@@ -12,15 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from amplifier_core.validation.base import check_on_session_ready
+from amplifier_core.validation.context import ContextValidator
 from amplifier_core.validation.hook import HookValidator
 from amplifier_core.validation.module import ModuleValidator
-from amplifier_core.validation.parts import (
-    ContextValidator,
-    OrchestratorValidator,
-    ProviderValidator,
-    ToolValidator,
-)
+from amplifier_core.validation.orchestrator import OrchestratorValidator
+from amplifier_core.validation.provider import ProviderValidator
 from amplifier_core.validation.pytest_marks import asynchronous, require_module
+from amplifier_core.validation.tool import ToolValidator
 
 __all__ = [
     "ContextStructuralTests",

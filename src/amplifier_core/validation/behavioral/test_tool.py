@@ -69,3 +69,7 @@ def _check_result(outcome: Any) -> None:
     """A refusal may also be an exception of the tool's choice."""
     refused = isinstance(outcome, Exception) and not isinstance(outcome, BLUNDERS)
     assert refused or isinstance(outcome, ToolResult), f"execute gave {outcome!r}"
+
+
+class TestToolBehavior(ToolBehaviorTests):
+    """The same, for the module that `--module-path` names."""
