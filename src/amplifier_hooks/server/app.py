@@ -1,14 +1,15 @@
-"""The app: the guard around the routes, and what runs beside them."""
+"""The app: the guard around the routes, and the work that goes on beside the requests."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.dependencies.models import Dependant
@@ -16,11 +17,12 @@ from fastapi.routing import APIRoute
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
+from amplifier_hooks.approvals.errors import StoreError
 from amplifier_hooks.http_guard import App, Door
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.encoding import ERRORS, add_error_handlers
 from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard, RequestLog
-from amplifier_hooks.server.hosting.host import HostSettings, SessionHost
+from amplifier_hooks.server.hosting import HostSettings, SessionHost
 from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
 from amplifier_hooks.server.live.socket import LiveSocket
@@ -37,10 +39,11 @@ from amplifier_hooks.server.routes import (
 )
 from amplifier_hooks.server.services import Services
 from amplifier_hooks.server.settings import ServerSettings, list_hosts, list_origins
-from amplifier_hooks.server.upkeep import keep_running, retain_forever, sweep_forever
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
+
+logger = logging.getLogger(__name__)
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
@@ -177,3 +180,62 @@ async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.host.close()
+
+
+SWEEP_SECONDS = 1.0
+RETAIN_SECONDS = 3600.0
+RESTART_SECONDS = 1.0
+SESSION_SECONDS = 90.0
+"""After how long a session that reports nothing is taken for lost."""
+
+
+async def sweep(store: Store) -> None:
+    """Expire what is overdue, and mark what was lost; several servers may do so at once."""
+    await store.approvals.expire_overdue()
+    await store.approvals.mark_lost()
+    await store.sessions.mark_lost(SESSION_SECONDS)
+
+
+async def sweep_forever(store: Store, seconds: float = SWEEP_SECONDS) -> None:
+    """Sweep every second; a store that does not answer is tried again."""
+    failing = False
+    while True:
+        try:
+            await sweep(store)
+            if failing:
+                logger.warning("sweeping succeeds again")
+            failing = False
+        except StoreError as error:
+            if not failing:
+                logger.warning("sweeping failed, and is tried again and again: %s", error)
+            failing = True
+        await asyncio.sleep(seconds)
+
+
+async def retain_forever(store: Store, days: int, seconds: float = RETAIN_SECONDS) -> None:
+    """Remove what ended longer ago than that, every hour."""
+    while True:
+        try:
+            sessions = await store.sessions.remove_older(days * 86_400.0)
+            approvals = await store.approvals.remove_older(days * 86_400.0)
+            figures = await store.statistics.remove_older(days * 86_400.0)
+            if sessions or approvals or figures:
+                logger.info(
+                    "removed %d sessions, %d approvals and %d figures of hours",
+                    *(sessions, approvals, figures),
+                )
+        except StoreError as error:
+            logger.warning("what is old could not be removed: %s", error)
+        await asyncio.sleep(seconds)
+
+
+async def keep_running(
+    work: Callable[[], Awaitable[None]], pause: float = RESTART_SECONDS
+) -> NoReturn:
+    """Run something until cancelled; after a failure, which is logged, again."""
+    while True:
+        try:
+            await work()
+        except Exception:  # a server that no longer tells anybody anything would look healthy
+            logger.exception("work beside the requests failed; it is started again")
+        await asyncio.sleep(pause)

@@ -1,15 +1,29 @@
-"""Who a request comes from, as its credential says."""
+"""Who a request comes from, as its credential says, and deciding as that person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from amplifier_hooks.approvals.models import ADMIN, AGENT, DECIDE, Decider, Identity, Login, Via
+from amplifier_hooks.approvals.errors import NotAllowed
+from amplifier_hooks.approvals.models import (
+    ADMIN,
+    AGENT,
+    DECIDE,
+    Approval,
+    Choice,
+    Decider,
+    Identity,
+    Login,
+    Via,
+)
 from amplifier_hooks.approvals.stores.access import derive_cookie
 from amplifier_hooks.http_guard import Head, read_bearer
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.stores.store import Store
 
 COOKIE = "amplifier_login"
 CSRF = "x-amplifier-csrf"
@@ -90,3 +104,10 @@ def read_cookie(headers: Iterable[str]) -> str:
     pairs = (pair.partition("=") for header in headers for pair in header.split(";"))
     found = [value.strip() for name, _, value in pairs if name.strip() == COOKIE]
     return found[0] if len(found) == 1 and found[0].isascii() and len(found[0]) <= 512 else ""
+
+
+async def decide(store: Store, caller: Caller, id: str, choice: Choice) -> Approval:
+    """Decide as the person whose credential it is."""
+    if not caller.may("decide"):
+        raise NotAllowed("This needs a credential with the scope 'decide'.")
+    return await store.approvals.decide(id, choice, caller.as_decider())

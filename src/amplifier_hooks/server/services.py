@@ -11,7 +11,7 @@ from fastapi import Depends, HTTPException
 from starlette.requests import HTTPConnection
 
 from amplifier_hooks.server.callers import Caller
-from amplifier_hooks.server.hosting.host import SessionHost
+from amplifier_hooks.server.hosting import SessionHost
 from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
 from amplifier_hooks.server.settings import ServerSettings

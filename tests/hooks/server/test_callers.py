@@ -1,19 +1,23 @@
-"""Who a request comes from."""
+"""Who a request comes from, and deciding as that person."""
 
 from __future__ import annotations
 
 import pytest
 
+from amplifier_hooks.approvals.errors import NotAllowed
 from amplifier_hooks.approvals.models import Identity
 from amplifier_hooks.approvals.stores.access import derive_cookie
 from amplifier_hooks.approvals.stores.store import Store
 from amplifier_hooks.http_guard import Head, read_bearer
+from amplifier_hooks.server.bodies import DecisionBody
 from amplifier_hooks.server.callers import (
     Caller,
+    decide,
     identify_again,
     identify_caller,
     read_cookie,
 )
+from tests.hooks.server.world import World, allow
 
 
 def make(*scopes: str) -> Caller:
@@ -102,3 +106,22 @@ async def test_a_token_counts_before_a_cookie_and_a_wrong_one_is_not_forgiven(st
     assert await identify_again(store.access, caller) == caller
     await store.access.revoke_token(token.id)
     assert await identify_again(store.access, caller) is None
+
+
+async def test_who_decides_is_what_the_credential_says(world: World):
+    """Identity from the authenticated channel only."""
+    asked = await world.ask()
+    caller = Caller(Identity("ann", frozenset({"decide"})), "web")
+    body = DecisionBody(**allow(asked, comment="go"))
+    decided = await decide(world.store, caller, asked.id, body)
+    assert (decided.decided_by, decided.decided_via, decided.comment) == ("ann", "web", "go")
+
+
+async def test_without_the_scope_nothing_is_decided(world: World):
+    """Nor with an agent's credential, whatever else it has."""
+    asked = await world.ask()
+    for scopes in ({"read"}, {"agent", "decide"}, set()):
+        caller = Caller(Identity("bot", frozenset(scopes)), "api")
+        with pytest.raises(NotAllowed):
+            await decide(world.store, caller, asked.id, DecisionBody(**allow(asked)))
+    assert (await world.store.approvals.get(asked.id)).status == "pending"

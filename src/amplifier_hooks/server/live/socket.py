@@ -14,10 +14,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from amplifier_hooks.approvals.errors import NotAllowed, StoreError, TooMany
 from amplifier_hooks.http_guard import Refusal
 from amplifier_hooks.server.bodies import Body, DecisionBody, Id, Name
-from amplifier_hooks.server.callers import Caller, identify_again
+from amplifier_hooks.server.callers import Caller, decide, identify_again
 from amplifier_hooks.server.encoding import describe_error
 from amplifier_hooks.server.guard import check_json
-from amplifier_hooks.server.live.decisions import decide
 from amplifier_hooks.server.live.hub import Hub, Subscriber, Update, say
 
 if TYPE_CHECKING:

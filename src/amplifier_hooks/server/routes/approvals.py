@@ -21,9 +21,8 @@ from amplifier_hooks.approvals.models import (
 )
 from amplifier_hooks.server.answers import ConflictAnswer, RefusalResults
 from amplifier_hooks.server.bodies import DecisionBody, Id, Name, RefusalsBody, RefusedApproval
-from amplifier_hooks.server.callers import Caller, identify_again
+from amplifier_hooks.server.callers import Caller, decide, identify_again
 from amplifier_hooks.server.encoding import answer, describe_error
-from amplifier_hooks.server.live.decisions import decide
 from amplifier_hooks.server.live.feed import MAX_WAIT, wait_while
 from amplifier_hooks.server.live.hub import Subscriber
 from amplifier_hooks.server.services import Person, Reader, Services, Shared

@@ -1,1 +1,0 @@
-"""Sessions that the server runs for clients of its API."""
