@@ -23,6 +23,7 @@ from amplifier_core.approval import (
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import Decision
+from amplifier_core.utils import digest
 from amplifier_hooks.approvals.editing import list_once, word_edit
 from amplifier_hooks.approvals.errors import BadRequest, StoreError, StoreUnavailable
 from amplifier_hooks.approvals.link import AgentLink
@@ -48,12 +49,21 @@ MARGIN = 1.0
 LEAST_WAIT = 0.02
 
 
+class LeftOpen(ApprovalTimeout):
+    """Nobody waits here any more, and the question still waits for a person elsewhere."""
+
+    def __init__(self, approval: Approval, seconds: float) -> None:
+        super().__init__(f"nobody decided so far; it waits for a person for {seconds:.0f} s more")
+        self.approval = approval
+        self.seconds = seconds
+
+
 class PutQuestion:
     """The life of one question at a link.
 
     `call` names the call that would run, `number` gives the attempts that are still free, and
     `report` hears of a store that does not answer, and that it does again; `announce`, of the
-    approval that now waits for a person.
+    approval that now waits for a person. After `patience` seconds it is left open; `found` was.
     """
 
     def __init__(
@@ -66,6 +76,8 @@ class PutQuestion:
         number: Callable[[int], int],
         report: Callable[[str | None], Awaitable[None]],
         announce: Callable[[Approval], Awaitable[None]],
+        patience: float | None = None,
+        found: Approval | None = None,
     ) -> None:
         self._link = link
         self._question = question
@@ -74,21 +86,31 @@ class PutQuestion:
         self._number = number
         self._report = report
         self._announce = announce
-        self._deadline = time.monotonic() + question.timeout
-        self._deadline -= min(MARGIN, question.timeout / 4)
+        now = time.monotonic()
+        self._closes = now + question.timeout - min(MARGIN, question.timeout / 4)
+        self._deadline = self._closes if patience is None else min(self._closes, now + patience)
         self._request: ApprovalRequest | None = None
-        self._approval: Approval | None = None
+        self._approval = found
+
+    @property
+    def approval(self) -> Approval | None:
+        """As the store has it, once it is there."""
+        return self._approval
 
     @property
     def _left(self) -> float:
         return self._deadline - time.monotonic()
+
+    @property
+    def _open_for(self) -> float:
+        return self._closes - time.monotonic()
 
     async def answer(self) -> ApprovalAnswer:
         """What a person says; ApprovalTimeout or ApprovalError if nobody does."""
         if self._left <= 0:
             raise ApprovalTimeout("there was no time to decide")
         try:
-            approval = await self._ask(await self._write(self._left))
+            approval = self._approval or await self._ask(await self._write(self._open_for))
             await self._announce(approval)
             while approval.status == "pending":
                 approval = await self._wait(approval)
@@ -105,9 +127,11 @@ class PutQuestion:
 
         A request whose answer never came may have arrived: the same key finds it.
         """
-        if self._request is None:
+        approval = self._approval
+        if approval is None and self._request is not None:
+            approval = await self._link.request(self._request)
+        if approval is None:
             return None
-        approval = self._approval or await self._link.request(self._request)
         self._approval = await self._link.withdraw(approval.id, by=by, option=option, reason=reason)
         return self._approval
 
@@ -137,7 +161,7 @@ class PutQuestion:
         while self._left > 0:
             attempt = self._number(attempt + 1)
             key = make_key(self._question, self._call, attempt)
-            self._request = first.model_copy(update={"key": key, "timeout": self._left})
+            self._request = first.model_copy(update={"key": key, "timeout": self._open_for})
             approval = await self._put(self._request)
             if approval.status in ("pending", "approved"):
                 self._approval = approval
@@ -155,6 +179,8 @@ class PutQuestion:
 
     async def _wait(self, approval: Approval) -> Approval:
         if self._left <= 0:
+            if self._open_for > 1.0 and approval.seconds_left > 1.0:
+                raise LeftOpen(approval, approval.seconds_left)
             closed = await self.withdraw(reason="nobody decided in time")
             if closed is None or closed.status == "cancelled":
                 raise ApprovalTimeout("nobody decided in time")
@@ -210,6 +236,8 @@ class _Run:
     shown: set[str] = field(default_factory=set)
     is_edited: bool = False
     is_over: bool = False
+    name: str = ""
+    """Of an earlier call that did not run, and is tried again by this one."""
 
 
 class CallNames:
@@ -236,6 +264,13 @@ class CallNames:
         run.shown.add(digest)
         return _write_name(call_id, run)
 
+    def try_again(self, session_id: str, call_id: str, digest: str, name: str) -> bool:
+        """Have a call be the earlier one of that name; False if it was asked about as another."""
+        known = self.find(session_id, call_id)
+        if known is None:
+            self._runs[(session_id, call_id)] = _Run(1, digest, {digest}, name=name)
+        return known in (None, name)
+
     def find(self, session_id: str, call_id: str) -> str | None:
         """The name under which a call was asked about; None if it was not, or is over."""
         run = self._runs.get((session_id, call_id))
@@ -253,6 +288,8 @@ class CallNames:
 
 
 def _write_name(call_id: str, run: _Run) -> str:
+    if run.name:
+        return run.name
     name = f"{call_id}@{run.digest[:12]}" if run.digest else call_id
     return name if run.number == 1 else f"{name}#{run.number}"
 
@@ -299,10 +336,48 @@ WITHDRAWING = 10.0
 GRACE = 3.0
 # Seconds for a look at the rules; a person is asked after them.
 RULE_SECONDS = 3.0
+CLAIM_SECONDS = 10.0
 
 
 async def tell_nobody(text: str) -> None:
     """Where there is no screen."""
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long a question about a call is waited for where nobody sits in front of the agent.
+
+    After that it is refused, and left open. When the agent does exactly the same again, in the
+    same place, it is the same question, and an answer that came meanwhile is used: a yes for one
+    run. `kept` is part of the session's state.
+    """
+
+    seconds: float
+    kept: dict[str, Any]
+    find_place: Callable[[], str] = str
+    is_part: Callable[[ApprovalQuestion], bool] = lambda question: False
+    """Whether a question is about a part of a call, whose start nobody reports."""
+    tell: Callable[[LeftOpen], None] = lambda left: None
+
+    def covers(self, question: ApprovalQuestion) -> bool:
+        """Whether it is about a call, and its time being over is no yes."""
+        is_call = question.event == TOOL_PRE and bool(question.tool_call_id)
+        return is_call and question.default == "deny"
+
+    def keep(self, question: ApprovalQuestion, approval: Approval, *, is_open: bool) -> None:
+        """Remember what was asked, for when it is asked again."""
+        call = approval.request.tool_call_id
+        self.kept[self._name(question)] = {"id": approval.id, "call": call, "open": is_open}
+
+    def take(self, question: ApprovalQuestion) -> dict[str, Any] | None:
+        """What was asked before about exactly this; two calls at once cannot both have it."""
+        found = self.kept.pop(self._name(question), None)
+        return found if isinstance(found, dict) else None
+
+    def _name(self, question: ApprovalQuestion) -> str:
+        about = (question.hook, question.event, question.tool_name, question.prompt)
+        who = (question.session_id, question.agent_id, self.find_place())
+        return digest([*about, *question.options, question.digest, *who])
 
 
 class RemoteApproval:
@@ -324,6 +399,7 @@ class RemoteApproval:
         self.on_waiting: Callable[[Approval], None] = lambda approval: None
         self.leaves_open = False
         """Whether questions stay open when nobody waits for them here: they are resumed."""
+        self.patience: Patience | None = None
         self.link = link
         self.asker = asker
         self.names = CallNames()
@@ -333,10 +409,71 @@ class RemoteApproval:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """What a standing rule says, or a person; ApprovalError if nobody could be asked."""
+        patience = self.patience
+        if patience is not None and patience.covers(question):
+            return await self._decide_soon(question, patience)
         asked = self.put(question, alone=True)
+        rule = await self.find_standing(question)
+        return await self._decide(question, asked) if rule is None else rule
+
+    async def _decide_soon(self, question: ApprovalQuestion, patience: Patience) -> ApprovalAnswer:
         rule = await self.find_standing(question)
         if rule is not None:
             return rule
+        found = await self._find_left_open(question, patience)
+        asked = self.put(question, alone=True, patience=patience.seconds, found=found)
+        try:
+            answer = await self._decide(question, asked)
+        except LeftOpen as left:
+            patience.keep(question, left.approval, is_open=True)
+            patience.tell(left)
+            raise
+        if allows(answer.option) and asked.approval is not None:
+            await self._keep_allowed(question, asked.approval, patience)
+        return answer
+
+    async def _keep_allowed(
+        self, question: ApprovalQuestion, approval: Approval, patience: Patience
+    ) -> None:
+        """Keep a yes until the call runs: it may be refused by who is asked next.
+
+        Of a part of a call nothing shows that it runs, so its yes is used up now.
+        """
+        if not patience.is_part(question):
+            patience.keep(question, approval, is_open=False)
+            return
+        request = approval.request
+        self.forget(question)
+        try:
+            claim = await self.link.claim(
+                request.session_id, request.tool_call_id, request.digest, CLAIM_SECONDS
+            )
+            if claim is not None:
+                await self.link.finish(claim, "executed")
+        except StoreError as error:
+            raise ApprovalError(f"the answer could not be used: {error}") from error
+
+    async def _find_left_open(
+        self, question: ApprovalQuestion, patience: Patience
+    ) -> Approval | None:
+        """The approval that was left open about exactly this, and has not been used."""
+        left = patience.take(question)
+        if left is None:
+            return None
+        try:
+            found = await self.link.wait(str(left.get("id")), 0)
+        except StoreError:
+            return None
+        usable = {"pending", "approved", "denied"} if left.get("open") else {"approved"}
+        session, request = question.session_id or "", found.request
+        if (request.session_id, request.digest) != (session, question.digest):
+            return None
+        if found.status not in usable:
+            return None
+        call = (session, question.tool_call_id, question.digest, request.tool_call_id)
+        return found if self.names.try_again(*call) else None
+
+    async def _decide(self, question: ApprovalQuestion, asked: PutQuestion) -> ApprovalAnswer:
         try:
             return self.note(question, await asked.answer())
         except asyncio.CancelledError:
@@ -367,7 +504,14 @@ class RemoteApproval:
             pass  # the same is said when the question is put
         return None
 
-    def put(self, question: ApprovalQuestion, *, alone: bool = False) -> PutQuestion:
+    def put(
+        self,
+        question: ApprovalQuestion,
+        *,
+        alone: bool = False,
+        patience: float | None = None,
+        found: Approval | None = None,
+    ) -> PutQuestion:
         """A question on its way; its time begins to run. `alone`: it is on no screen here."""
         call, session = "", question.session_id or ""
         if question.event == TOOL_PRE and question.tool_call_id:
@@ -380,6 +524,8 @@ class RemoteApproval:
             number=partial(self._count, make_key(question, call, 0) if call else ""),
             report=self._report,
             announce=partial(self._announce, alone),
+            patience=patience,
+            found=found,
         )
 
     def note(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> ApprovalAnswer:

@@ -32,6 +32,9 @@ class EventContext:
     question: str = ""
     """What the other program is to ask its person, if hooks want somebody asked."""
 
+    left_open: str = ""
+    """What the agent is told of a question that still waits for a person, after it was refused."""
+
     call_id: str = ""
     """Of the tool call that is judged, as the trail knows it."""
 

@@ -19,7 +19,7 @@ from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.approvals.link import AgentLink
 from amplifier_hooks.approvals.models import Requirement, SessionEntry
 from amplifier_hooks.approvals.policy import PolicyApproval
-from amplifier_hooks.approvals.remote import RemoteApproval, WaitingList
+from amplifier_hooks.approvals.remote import Patience, RemoteApproval, WaitingList
 from amplifier_hooks.approvals.reporting import Claims, Publisher, ReportingSink
 from amplifier_hooks.approvals.request import Asker
 from amplifier_hooks.approvals.session_index import SessionIndex
@@ -67,6 +67,11 @@ class Elsewhere:
         self._asker = replace(self._asker, user=user)
         for remote in self._remotes:
             remote.asker = self._asker
+
+    def wait_briefly(self, patience: Patience) -> None:
+        """Where nobody sits in front of the agent: refuse soon, and leave the question open."""
+        for remote in self._remotes:
+            remote.patience = patience
 
     def place(self, system: AnyApprovalSystem | None) -> AnyApprovalSystem | None:
         """The approval system with these people in it: behind a policy, beside the terminal."""

@@ -300,6 +300,12 @@ class Dialect:
         """Whether an answer can do this at any event that happens often enough to wait for."""
         return any(power in row.powers for row in self.events.values() if not row.noisy)
 
+    @property
+    def asks_its_person(self) -> bool:
+        """Whether the agent asks its person when a hook wants it before a tool."""
+        rows = self.events.values()
+        return any(row.matched == TOOL and "ask" in row.powers for row in rows)
+
     def build_payload(self, call: Call) -> dict[str, Any]:
         """What a hook reads on stdin."""
         return {**self.build_common(call), **self.events[call.native].build_fields(call)}

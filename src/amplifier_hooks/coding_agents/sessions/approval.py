@@ -17,8 +17,10 @@ from amplifier_core.approval import (
 from amplifier_core.errors import ApprovalError
 from amplifier_core.handovers import Handover
 from amplifier_core.utils import digest
+from amplifier_hooks.approvals.remote import LeftOpen, Patience
 from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.external.tool_calls import OpenCall
+from amplifier_hooks.text.short_ids import shorten_id
 
 
 class HostPrompt:
@@ -43,6 +45,49 @@ def find_once(question: ApprovalQuestion) -> str | None:
     """The option of a question that allows it this time, and is not kept."""
     options = (one for one in question.options if read_option(one).allows)
     return next((one for one in options if not read_option(one).remembered), None)
+
+
+# Where nobody sits in front of the agent
+
+ASKED = "guest_asked"
+"""In the state of a session: questions about calls that were refused, and are still open."""
+
+SHORT_WAIT = 20.0
+"""Seconds that a question is waited for, where nobody was named to answer it."""
+
+
+NOBODY = (
+    "amplifier: nobody can be asked here. What needs a yes waits "
+    f"{SHORT_WAIT:g} s for `amplifier approvals`, then it is refused; a later yes counts when the "
+    "agent tries again."
+)
+
+
+def make_patience(state: dict[str, Any]) -> Patience:
+    """Wait briefly; refused calls are told how a person can still allow them."""
+    kept = state.get(ASKED)
+    state[ASKED] = dict(kept) if isinstance(kept, dict) else {}
+    return Patience(SHORT_WAIT, state[ASKED], _find_place, _is_part, _say_left_open)
+
+
+def _find_place() -> str:
+    event = current_event.get()
+    return "" if event is None else event.folder
+
+
+def _is_part(question: ApprovalQuestion) -> bool:
+    event = current_event.get()
+    return event is not None and question.tool_call_id != event.call_id
+
+
+def _say_left_open(left: LeftOpen) -> None:
+    event = current_event.get()
+    if event is not None:
+        event.left_open = (
+            "Refused: nobody can be asked here. A person can still allow it, for "
+            f"{max(1, round(left.seconds / 60))} min: amplifier approvals allow "
+            f"{shorten_id(left.approval.id)}. Once it is allowed, do exactly the same again."
+        )
 
 
 # What was allowed before

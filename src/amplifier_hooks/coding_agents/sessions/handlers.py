@@ -7,6 +7,7 @@ import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -165,7 +166,10 @@ async def pass_on(session: Session, incoming: Incoming, event: EventContext) -> 
 
 async def before_tool(session: Session, incoming: Incoming, event: EventContext) -> Verdict:
     """The agent wants to call a tool."""
-    return await session.external.before_tool(incoming, event)
+    verdict = await session.external.before_tool(incoming, event)
+    if verdict.decision == "deny" and event.left_open:
+        return replace(verdict, reason=f"{event.left_open} {verdict.reason}")
+    return verdict
 
 
 async def after_tool(session: Session, incoming: Incoming, event: EventContext) -> Verdict:

@@ -249,7 +249,8 @@ class AgentJudge:
         incoming = self._find_root(incoming)
         if "HTTP" in request.marks:
             self._over_http[incoming.session_id] = since
-        async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
+        named = (dialect, incoming.session_id, start, request.bundle)
+        async with self._sessions.use(*named, _is_alone(dialect, request)) as guest:
             if incoming.event == events.SESSION_END and not incoming.agent_id:
                 self._over_http.pop(incoming.session_id, None)
                 await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
@@ -309,8 +310,13 @@ def _read_host(dialect: Dialect, incoming: Incoming, request: Request) -> tuple[
     return read_host_arguments(request.client) if request.client > 1 else ()
 
 
-def _is_alone(dialect: Dialect, request: Request) -> bool:
-    """Whether the agent refuses what it is to ask about, and has the model read the question."""
+def _is_alone(dialect: Dialect, request: Request) -> bool | None:
+    """Whether the agent refuses what it is to ask about, and has the model read the question.
+
+    None where nothing tells: by HTTP, no marks come.
+    """
+    if "HTTP" in request.marks:
+        return None
     if dialect.name != "claude" or "HEADLESS" not in request.marks:
         return False
     words = read_host_arguments(request.client) if request.client > 1 else ()

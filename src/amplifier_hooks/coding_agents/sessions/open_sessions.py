@@ -108,13 +108,25 @@ class AgentSessions:
 
     @asynccontextmanager
     async def use(
-        self, dialect: Dialect, theirs: str, start: Path, bundle: str = ""
+        self,
+        dialect: Dialect,
+        theirs: str,
+        start: Path,
+        bundle: str = "",
+        alone: bool | None = None,
     ) -> AsyncIterator[AgentSession]:
-        """The session, opened or resumed if need be; how it stands is saved afterwards."""
+        """The session, opened or resumed if need be; how it stands is saved afterwards.
+
+        `alone` says whether nobody sits in front of the agent, if that is known at this event.
+        """
         session_id = name_session(dialect.name, theirs)
         guest = self._open.get(session_id)
+        if guest is not None and alone not in (None, guest.alone):  # it was resumed elsewhere
+            await self._see_through(self._suspend(session_id, guest, unless_busy=True))
+            guest = self._open.get(session_id)
         if guest is None or self._get_lock(session_id).locked():
-            guest = await self._see_through(self._find(dialect, session_id, start, bundle))
+            finding = self._find(dialect, session_id, start, bundle, bool(alone))
+            guest = await self._see_through(finding)
         try:
             yield guest
         finally:
@@ -123,12 +135,12 @@ class AgentSessions:
             await self._suspend_surplus()
 
     async def _find(
-        self, dialect: Dialect, session_id: str, start: Path, bundle: str
+        self, dialect: Dialect, session_id: str, start: Path, bundle: str, alone: bool
     ) -> AgentSession:
         async with self._get_lock(session_id):
             guest = self._open.get(session_id)
             if guest is None:
-                guest = await self._start(dialect, session_id, start, bundle)
+                guest = await self._start(dialect, session_id, start, bundle, alone)
             return guest
 
     async def _see_through(self, work: Coroutine[Any, Any, T]) -> T:
@@ -140,7 +152,7 @@ class AgentSessions:
         return await asyncio.shield(task)
 
     async def _start(
-        self, dialect: Dialect, session_id: str, start: Path, bundle: str
+        self, dialect: Dialect, session_id: str, start: Path, bundle: str, alone: bool
     ) -> AgentSession:
         saved = await self._states.load(session_id)
         if saved is not None:
@@ -154,6 +166,7 @@ class AgentSessions:
             guarded=self._list_guarded(start),
             state=None if saved is None else saved.state,
             self_test=self._is_self_test(session_id),
+            alone=alone,
         )
         self._equip(guest.coordinator)
         self._open[session_id] = guest

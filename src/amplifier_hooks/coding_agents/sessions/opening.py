@@ -14,10 +14,14 @@ from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.reload import ChangePolicy
 from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.dialects import Dialect
-from amplifier_hooks.coding_agents.dialects.dialect import TOOL
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.protection import protect_guard
-from amplifier_hooks.coding_agents.sessions.approval import HostPrompt, RememberingApproval
+from amplifier_hooks.coding_agents.sessions.approval import (
+    NOBODY,
+    HostPrompt,
+    RememberingApproval,
+    make_patience,
+)
 from amplifier_hooks.coding_agents.sessions.bypasses import deny_bare_shells, refuse_prompts
 from amplifier_hooks.coding_agents.sessions.handlers import ask_people_elsewhere
 from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession
@@ -42,16 +46,21 @@ async def open_agent_session(
     guarded: Sequence[Path] = (),
     state: Mapping[str, Any] | None = None,
     self_test: bool = False,
+    alone: bool = False,
 ) -> AgentSession:
-    """Start the session, or go on with it where `state` says how it stood."""
-    plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded)
+    """Start the session, or go on with it where `state` says how it stood.
+
+    `alone` is an agent that would ask its person, and has nobody in front of it.
+    """
+    asks = dialect.asks_its_person and not alone
+    plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded, asks=asks)
     section = plan.bundle.mount_plan["approval"]
     display = AgentDisplay()
     people = await reach_people(section, plan.folder, self_test=self_test)
     session = await open_session(
         plan.bundle,
         session_id=session_id,
-        approval_system=HostPrompt(dialect.name) if can_ask(dialect) else None,
+        approval_system=HostPrompt(dialect.name) if asks else None,
         display_system=display,
         working_dir=plan.folder,
         resume=state,
@@ -76,7 +85,11 @@ async def open_agent_session(
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     watched = start if dialect.name in PLACES else None
-    return AgentSession(dialect, external, session, display, people, watched)
+    agent = AgentSession(dialect, external, session, display, people, watched, alone=alone)
+    if people is not None and not plan.names_people and "timeout" not in section:
+        people.wait_briefly(make_patience(session.coordinator.session_state))
+        agent.say_at_start(NOBODY)
+    return agent
 
 
 def _remember_answers(session: AssembledSession) -> None:
@@ -88,23 +101,34 @@ def _remember_answers(session: AssembledSession) -> None:
 
 
 def load_plan(
-    dialect: Dialect, start: Path, named: str = "", guarded: Sequence[Path] = ()
+    dialect: Dialect,
+    start: Path,
+    named: str = "",
+    guarded: Sequence[Path] = (),
+    *,
+    asks: bool | None = None,
 ) -> TrustedPlan:
     """Read what governs an agent; Untrusted if no person has allowed exactly that.
 
     `guarded` has the files by which the agent is guarded.
     """
-    return load_trusted_plan(start, named, lambda plan: adapt_plan(plan, dialect, guarded))
+
+    def adapt(plan: dict[str, Any]) -> dict[str, Any]:
+        return adapt_plan(plan, dialect, guarded, asks=asks)
+
+    return load_trusted_plan(start, named, adapt)
 
 
 def adapt_plan(
-    plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
+    plan: dict[str, Any],
+    dialect: Dialect,
+    guarded: Sequence[Path] = (),
+    *,
+    asks: bool | None = None,
 ) -> dict[str, Any]:
-    """The plan without what the agent has itself, and with its guard's own guard."""
-    return adapt_to_program(plan, guarded, can_ask=can_ask(dialect))
+    """The plan without what the agent has itself, and with its guard's own guard.
 
-
-def can_ask(dialect: Dialect) -> bool:
-    """Whether the agent asks its person when a hook wants it before a tool."""
-    rows = dialect.events.values()
-    return any(row.matched == TOOL and "ask" in row.powers for row in rows)
+    `asks` says whether it asks its person, if not every one of its kind does.
+    """
+    asking = dialect.asks_its_person if asks is None else asks
+    return adapt_to_program(plan, guarded, can_ask=asking)

@@ -51,6 +51,9 @@ class AgentDisplay:
 logger = logging.getLogger(__name__)
 
 STATE = "guest"
+TOLD = "guest_told"
+"""In the state of a session: what was said at its start."""
+
 STOPPED = "A hook ended the run."
 ENDED = "The session ended while this was judged, so there is no record of it."
 _SETTINGS_CHANGED = "guest:config_change"
@@ -81,11 +84,15 @@ class AgentSession:
         display: AgentDisplay,
         people: Elsewhere | None = None,
         start: Path | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
         self.dialect = dialect
         self.external = external
         self.session = session
         self.people = people
+        self.alone = alone
+        """Whether nobody sits in front of it, though it would ask them."""
         self.blocked_stops = 0
         self.going_on = ""
         self.blocked_agents: dict[str, int] = {}
@@ -296,6 +303,13 @@ class AgentSession:
             notes, self._notes = tuple(self._notes), []
         del self._texts[:-_KEPT_TEXTS], self._notes[:-_KEPT_TEXTS]
         return replace(verdict, context=context, notes=notes)
+
+    def say_at_start(self, text: str) -> None:
+        """Say something once in the session: to the person, or else to the agent."""
+        state = self.coordinator.session_state
+        if state.get(TOLD) != text:
+            state[TOLD] = text
+            (self._notes if self.dialect.can("tell") else self._texts).append(text)
 
     def _keep_working(self, reason: str, event: str = events.ORCHESTRATOR_COMPLETE) -> str | None:
         under_way = current_event.get()

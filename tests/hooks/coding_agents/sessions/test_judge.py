@@ -152,12 +152,12 @@ hooks:
 
 
 @pytest.mark.parametrize(
-    ("agent", "marks", "words", "begins"),
+    ("agent", "marks", "words", "decision"),
     [
-        ("claude", {"HEADLESS"}, "claude -p", "Refused: nobody can be asked here. "),
-        ("claude", set(), "claude", "Deploy?"),
-        ("claude", {"HEADLESS"}, "claude -p --permission-prompt-tool mcp__x__y", "Deploy?"),
-        ("copilot", {"HEADLESS"}, "claude -p", "Deploy?"),
+        ("claude", {"HEADLESS"}, "claude -p", "deny"),
+        ("claude", set(), "claude", "ask"),
+        ("claude", {"HEADLESS"}, "claude -p --permission-prompt-tool mcp__x__y", "ask"),
+        ("copilot", {"HEADLESS"}, "claude -p", "ask"),
     ],
 )
 async def test_the_model_reads_that_nobody_can_be_asked(
@@ -167,9 +167,10 @@ async def test_the_model_reads_that_nobody_can_be_asked(
     agent: str,
     marks: set[str],
     words: str,
-    begins: str,
+    decision: str,
 ) -> None:
-    """`claude -p` refuses what it is to ask about, and the model reads our question as the why."""
+    """`claude -p` would refuse what it is to ask about: the question waits in the store instead."""
+    monkeypatch.setattr("amplifier_hooks.coding_agents.sessions.approval.SHORT_WAIT", 0.2)
     read = "amplifier_hooks.coding_agents.sessions.judge.read_host_arguments"
     monkeypatch.setattr(read, lambda client: tuple(words.split()))
     folder = make_project(home / "asking", ASKS)
@@ -181,9 +182,26 @@ async def test_the_model_reads_that_nobody_can_be_asked(
     )
     answer = json.loads((await judge.answer(asked)).stdout)
     answer = answer.get("hookSpecificOutput", answer)
-    assert answer["permissionDecision"] == "ask"
+    begins = "Refused: nobody can be asked here. " if decision == "deny" else "Deploy?"
+    assert answer["permissionDecision"] == decision
     assert answer["permissionDecisionReason"].startswith(begins)
     assert answer["permissionDecisionReason"].endswith("Deploy?")
+
+
+async def test_a_session_that_goes_on_in_a_terminal_asks_its_person(
+    judge: AgentJudge, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was begun by `claude -p` may be resumed by a person, and the other way round."""
+    monkeypatch.setattr("amplifier_hooks.coding_agents.sessions.approval.SHORT_WAIT", 0.2)
+    folder = make_project(home / "asking", ASKS)
+    given = record("claude", "PreToolUse", cwd=str(folder), tool_input={"command": "deploy"})
+    said = []
+    for number, marks in enumerate([{"HEADLESS"}, set(), {"HTTP"}, {"HEADLESS"}]):
+        payload = json.dumps({**given, "tool_use_id": f"c{number}"}).encode()
+        asked = Request("claude", "PreToolUse", payload, 60.0, marks=frozenset(marks))
+        answer = json.loads((await judge.answer(asked)).stdout)
+        said.append(answer["hookSpecificOutput"]["permissionDecision"])
+    assert said == ["deny", "ask", "ask", "deny"]
 
 
 async def test_what_nobody_trusted_denies_at_gates_and_says_so(

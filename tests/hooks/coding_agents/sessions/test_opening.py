@@ -18,7 +18,6 @@ from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.sessions.approval import RememberingApproval
 from amplifier_hooks.coding_agents.sessions.opening import (
     adapt_plan,
-    can_ask,
     load_plan,
     name_session,
 )
@@ -101,7 +100,7 @@ def test_who_cannot_ask_has_people_asked_through_the_store(
 ) -> None:
     """Codex and Gemini have no prompt for hooks."""
     assert list_ways(_adapt(project, agent)["approval"]) == ways
-    assert can_ask(DIALECTS[agent]) is (ways == ("terminal",))
+    assert DIALECTS[agent].asks_its_person is (ways == ("terminal",))
 
 
 def test_a_way_that_the_bundle_names_stays(home: Path, tmp_path: Path) -> None:

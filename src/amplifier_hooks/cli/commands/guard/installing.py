@@ -153,11 +153,19 @@ def _find_installed(name: str, scope: Scope | None) -> Target:
 
 
 def _list_notes(target: Target, outcome: Outcome, *, http: bool) -> Iterator[str]:
+    from amplifier_hooks.coding_agents.dialects import DIALECTS
     from amplifier_hooks.coding_agents.installing.status import read_notes
+    from amplifier_hooks.coding_agents.sessions.approval import SHORT_WAIT
 
     title = AGENTS[target.agent].title
     if outcome.change.kind != "unchanged":
         yield f"Start {title} anew: sessions that are open may not know the guard."
+    if not DIALECTS[target.agent].asks_its_person:
+        yield (
+            f"{title} cannot ask you. What needs a yes waits {SHORT_WAIT:g} s for `amplifier "
+            "approvals` in another shell, then it is refused; a later yes counts when it tries "
+            "again."
+        )
     if why := explain_version(target.agent, title, outcome.version):
         yield why
     yield from read_notes(target.agent, target.root)
