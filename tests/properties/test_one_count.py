@@ -18,7 +18,7 @@ from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.trails import Trail
 from amplifier_hooks.approvals.reporting import write_record
 from amplifier_hooks.approvals.stores.statistics import BOUNDS, list_figures
-from amplifier_hooks.mcp.server.get_statistics import StatisticsArguments, TrailStatistics
+from amplifier_hooks.mcp.server.trail_tools import StatisticsArguments, TrailStatistics
 from amplifier_hooks.mcp.server.trails import OpenTrail, Scope, Trails
 from tests.hooks.cli.program import invoke
 from tests.hooks.trails.random_sessions import (

@@ -19,34 +19,34 @@ from amplifier_hooks.mcp.server.approvals import (
     ApprovalsResult,
     ApprovalStore,
 )
-from amplifier_hooks.mcp.server.check_call import CallCheck, CheckArguments, CheckResult
+from amplifier_hooks.mcp.server.bundle_tools import (
+    CallCheck,
+    CheckArguments,
+    CheckResult,
+    HookList,
+    HooksArguments,
+    HooksResult,
+)
 from amplifier_hooks.mcp.server.current_bundle import CurrentBundle
-from amplifier_hooks.mcp.server.get_statistics import (
-    StatisticsArguments,
-    StatisticsResult,
-    TrailStatistics,
-)
-from amplifier_hooks.mcp.server.list_hooks import HookList, HooksArguments, HooksResult
-from amplifier_hooks.mcp.server.list_sessions import (
-    SessionList,
-    SessionsArguments,
-    SessionsResult,
-)
 from amplifier_hooks.mcp.server.presenter import Presenter, build_presenter, write_text
-from amplifier_hooks.mcp.server.search_trail import (
+from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result, Run, Tool
+from amplifier_hooks.mcp.server.trail_tools import (
     RecordArguments,
     RecordResult,
     SearchArguments,
     SearchResult,
+    SessionList,
+    SessionsArguments,
+    SessionsResult,
+    StatisticsArguments,
+    StatisticsResult,
     TrailSearch,
-)
-from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result, Run, Tool
-from amplifier_hooks.mcp.server.trails import Scope, Trails
-from amplifier_hooks.mcp.server.verify_trail import (
+    TrailStatistics,
     TrailVerification,
     VerifyArguments,
     VerifyResult,
 )
+from amplifier_hooks.mcp.server.trails import Scope, Trails
 
 INSTRUCTIONS = """\
 Ask here before you try: check_call says whether a tool call would be denied, changed or shown to a

@@ -1,4 +1,4 @@
-"""check_call: what the hooks would answer to a tool call, without calling any that has effects."""
+"""The tools about the bundle: what its hooks would answer to a call, and which hooks it has."""
 
 from __future__ import annotations
 
@@ -7,26 +7,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.errors import AmplifierError
-from amplifier_core.events import TOOL_PRE
+from amplifier_core.event_names import find_meant
+from amplifier_core.events import TOOL_PRE, canonical
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, list_ways, read_mode
 from amplifier_core.precedence import list_injections, strongest
 from amplifier_core.utils import describe_error
 from amplifier_core.validation.hook import sample_payload
-from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks
+from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks, HookRow
 from amplifier_hooks.agent.trust.material import Material
-from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
+from amplifier_hooks.coding_agents.shell_hooks.config import NAME as SHELL_HOOKS
+from amplifier_hooks.coding_agents.shell_hooks.config import Config as ShellConfig
 from amplifier_hooks.coding_agents.shell_hooks.module import read_all
 from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
+from amplifier_hooks.guards.rules.loading import NAME as RULES
+from amplifier_hooks.guards.rules.loading import Config as RulesConfig
+from amplifier_hooks.guards.rules.loading import read_rules
+from amplifier_hooks.guards.rules.rule import Match, Rule, as_list
 from amplifier_hooks.mcp.server.current_bundle import EFFECTS, CurrentBundle, Kind
-from amplifier_hooks.mcp.server.tool import Arguments, Result
+from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result
 from amplifier_hooks.modules.options import parse_config
 
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
 _WAYS = {
     "terminal": "the person at the terminal of the session",
     "store": "people who answer with `amplifier approvals` or on the page of `amplifier serve`",
@@ -42,7 +49,7 @@ _MODES = {
 class Approvers(BaseModel):
     """Who answers questions, and how many of them must allow."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = _FROZEN
 
     asked: str = Field(description="Who would be asked, in words.")
     persons: int = Field(description="How many people must allow it.")
@@ -69,7 +76,7 @@ def list_shell_commands(
     entry: ModuleEntry, material: Material, host: Host, data: dict[str, Any]
 ) -> list[str]:
     """What would be run before this call could go on; ModuleLoadError for wrong options."""
-    options = parse_config(Config, entry.config, NAME)
+    options = parse_config(ShellConfig, entry.config, SHELL_HOOKS)
     base = options.find_base(str(material.folder))
     settings = read_all(options, base, material.snapshot)
     chosen = Selector(host, options, settings.handlers).select(TOOL_PRE, data)
@@ -96,7 +103,6 @@ def explain_verdict(answer: str, *, enforced: bool, depends: bool) -> str:
 
 Verdict = Literal["continue", "modify", "inject_context", "ask_user", "deny", "unknown"]
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 _SURE = ("ask_user", "deny")
 
 
@@ -185,7 +191,7 @@ class CallCheck:
         data.pop("timestamp", None)
         dispatch, _ = await hooks.trace(TOOL_PRE, data)
         not_asked = [*self._list_not_asked(material, hooks, data), *_list_tool_guards(arguments)]
-        return _build_result(material, dispatch, not_asked, arguments)
+        return _build_check(material, dispatch, not_asked, arguments)
 
     def _list_not_asked(
         self, material: Material, hooks: EffectiveHooks, data: dict[str, Any]
@@ -232,7 +238,7 @@ def _check_shell_hooks(
     return [NotAsked(module=entry.module, kind="runs code", why=why, would_run=commands)]
 
 
-def _build_result(
+def _build_check(
     material: Material, dispatch: Dispatch, not_asked: list[NotAsked], arguments: CheckArguments
 ) -> CheckResult:
     plan = material.bundle.mount_plan
@@ -287,4 +293,162 @@ def _describe_question(result: HookResult) -> Question:
         options=result.approval_options or ["Allow", "Deny"],
         seconds=result.approval_timeout,
         without_answer=result.approval_default,
+    )
+
+
+_LOOKS_FOR = ("tool", "path", "command", "regex", "when")
+
+
+class RuleInWords(BaseModel):
+    """One rule: when it applies, and what it answers."""
+
+    model_config = _FROZEN
+
+    name: str
+    events: list[str]
+    action: str
+    applies_to: dict[str, Any] = Field(description="All of this must hold; empty: to everything.")
+    unless: dict[str, Any] = Field(description="It does not apply where all of this holds.")
+    says: str = Field(description="Its reason, question or text.")
+    only_tried: bool = Field(description="It is a trial: it says what it would do, and does not.")
+
+
+def describe_rules(material: Material) -> list[RuleInWords]:
+    """The rules that are switched on; none of a module whose options are wrong."""
+    plan = MountPlan.parse(material.bundle.mount_plan)
+    return [
+        rule
+        for entry in plan.hooks
+        if entry.module == RULES and entry.source is None
+        for rule in _read_rules(entry, material)
+    ]
+
+
+def _read_rules(entry: ModuleEntry, material: Material) -> list[RuleInWords]:
+    try:
+        config = RulesConfig.model_validate(entry.config)
+        found = read_rules(config, material.folder, material.snapshot.read)
+    except (ValidationError, AmplifierError, OSError):
+        return []  # the failure of the module says it
+    rules = [one.rule for one in found]
+    return [_describe_rule(rule, tried=config.dry_run or rule.dry_run) for rule in rules]
+
+
+def _describe_rule(rule: Rule, *, tried: bool) -> RuleInWords:
+    said = (rule.description, rule.reason, rule.approval_prompt, rule.context_injection)
+    return RuleInWords(
+        name=rule.name,
+        events=as_list(rule.event),
+        action=rule.action,
+        applies_to=_list_conditions(rule),
+        unless=_list_conditions(rule.unless) if rule.unless else {},
+        says=" · ".join(text for text in said if text),
+        only_tried=tried,
+    )
+
+
+def _list_conditions(match: Match) -> dict[str, Any]:
+    written = match.model_dump(mode="json", include=set(_LOOKS_FOR), exclude_none=True)
+    return {name: written[name] for name in _LOOKS_FOR if name in written}
+
+
+class HooksArguments(Arguments):
+    """Which hooks to list."""
+
+    event: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="Only hooks that listen to this event, such as tool:pre.",
+    )
+
+
+class ListedHook(BaseModel):
+    """One hook in its place."""
+
+    model_config = _FROZEN
+
+    event: str
+    order: int
+    hook: str
+    priority: int
+    guard: bool = Field(description="A guard that fails denies; any other hook is passed over.")
+    seconds: float | None = Field(description="Its time limit.")
+    shadow: bool = Field(default=False, description="In shadow mode: it has no effect.")
+
+
+class ListedModule(BaseModel):
+    """A module of the bundle, and how it is treated here."""
+
+    model_config = _FROZEN
+
+    module: str
+    kind: Kind
+    about: str
+    listed: bool = Field(description="Whether its hooks are in the list; else nobody looked.")
+
+
+class HooksResult(Result):
+    """The hooks of the bundle."""
+
+    bundle: str
+    enforced: bool = Field(description="False in shadow mode: answers are recorded, not obeyed.")
+    hooks: list[ListedHook]
+    modules: list[ListedModule]
+    rules: list[RuleInWords] = Field(description="The rules of hooks-rules that are switched on.")
+    failures: list[str] = Field(description="Modules that cannot be used, and what follows.")
+
+
+@dataclass(frozen=True, slots=True)
+class HookList:
+    """Lists the hooks of a bundle."""
+
+    bundle: CurrentBundle
+
+    async def run(self, arguments: HooksArguments) -> HooksResult:
+        """The hooks of one event, or of all."""
+        if arguments.event and (meant := find_meant(arguments.event)):
+            raise Refused(f"There is no event {arguments.event!r}; did you mean {meant!r}?")
+        material, hooks = await self.bundle.mount_listed()
+        events = [canonical(arguments.event)] if arguments.event else hooks.list_events()
+        rows = [row for event in events for row in hooks.list_rows(event)]
+        entries = MountPlan.parse(material.bundle.mount_plan).hooks
+        modules = [self._describe(entry) for entry in entries]
+        return _build_list(material, hooks, rows, modules)
+
+    def _describe(self, entry: ModuleEntry) -> ListedModule:
+        known = self.bundle.find_effect(entry)
+        return ListedModule(
+            module=self.bundle.name_module(entry),
+            kind=known.kind,
+            about=known.does,
+            listed=self.bundle.is_listed(entry),
+        )
+
+
+def _build_list(
+    material: Material, hooks: EffectiveHooks, rows: list[HookRow], modules: list[ListedModule]
+) -> HooksResult:
+    unseen = sum(not one.listed for one in modules)
+    more = f"; {unseen} modules were not looked into" if unseen else ""
+    return HooksResult(
+        summary=f"{len(rows)} hooks of {len(modules)} modules{more}.",
+        bundle=material.bundle.name,
+        enforced=read_mode(material.bundle.mount_plan) != "evaluate_only",
+        hooks=[_describe_row(row) for row in rows],
+        modules=modules,
+        rules=describe_rules(material),
+        failures=hooks.failures,
+    )
+
+
+def _describe_row(row: HookRow) -> ListedHook:
+    return ListedHook(
+        event=row.event,
+        order=row.order,
+        hook=row.hook,
+        priority=row.priority,
+        guard=row.on_error == "deny" and not row.shadow,
+        seconds=row.timeout,
+        shadow=row.shadow,
     )

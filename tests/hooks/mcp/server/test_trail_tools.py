@@ -1,11 +1,22 @@
-"""Searching the trails of a scope."""
+"""The tools about trails."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from amplifier_hooks import SessionInfo, SessionStore
 from amplifier_hooks.mcp.server.presenter import BRIEF, build_presenter
-from amplifier_hooks.mcp.server.search_trail import show_record
+from amplifier_hooks.mcp.server.tool import Refused
+from amplifier_hooks.mcp.server.trail_tools import (
+    StatisticsArguments,
+    TrailStatistics,
+    TrailVerification,
+    VerifyArguments,
+    show_record,
+)
+from amplifier_hooks.mcp.server.trails import Scope, Trails
 from tests.hooks.mcp.server.world import HOSTILE, KEYED, MINE, OTHERS, SECRET, World, call, read
 
 
@@ -144,3 +155,98 @@ def test_members_of_the_wrong_type_are_shown_as_text() -> None:
     forged = {**RECORD, "hook": ["x" * 500], "event": 5, "session": None}
     shown = show_record(forged, "parent", build_presenter(None), BRIEF)
     assert (shown.event, len(shown.hook or ""), shown.agent) == ("5", 200, None)
+
+
+async def test_sessions_of_this_folder_are_listed_with_their_names(world: World) -> None:
+    """From the trail, and from the saved session if there is one."""
+    await world.write_trail(MINE, records=[call("Bash") for _ in range(5)])
+    await world.write_trail(OTHERS, world.other)
+    SessionStore().save(SessionInfo(MINE, name=f"fix the till {SECRET}", turns=3), {})
+    (session,) = read(await world.call("list_sessions"))["sessions"]
+    assert (session["id"], session["turns"], session["bundle"]) == (MINE, 3, "shop")
+    assert session["name"] == "fix the till [REDACTED:github-token]"
+    assert session["folder"] == str(world.project)
+    assert session["records"] > 5
+    assert len(read(await world.call("list_sessions", everything=True))["sessions"]) == 2
+
+
+async def test_pages_follow_one_another(world: World) -> None:
+    """Every session once; a cursor of nowhere is refused."""
+    for number in range(5):
+        await world.write_trail(f"s-{number}", records=[call("Bash")])
+    async with world.open() as toolbox:
+        first = read(await toolbox.call("list_sessions", {"limit": 3}))
+        rest = {"limit": 3, "cursor": first["next_cursor"]}
+        second = read(await toolbox.call("list_sessions", rest))
+        assert second["next_cursor"] is None
+        shown = [one["id"] for one in (*first["sessions"], *second["sessions"])]
+        assert sorted(shown) == [f"s-{number}" for number in range(5)]
+        assert (await toolbox.call("list_sessions", {"cursor": "gone/0"})).is_error
+
+
+async def test_without_sessions_there_is_nothing_to_list(world: World) -> None:
+    """And no folder is made to look in."""
+    reply = await world.call("list_sessions")
+    assert reply.text.startswith("No sessions.")
+    assert not world.trails.exists()
+
+
+ASKED = ("approval_requested", {"event": "tool:pre", "hook": "guard", "prompt": "Sure?"})
+
+
+async def test_answers_are_counted_per_hook(world: World) -> None:
+    """Over the sessions of this folder, or of one of them."""
+    await world.write_trail(MINE, records=[call("Bash"), call("Bash", "deny"), call("Write")])
+    await world.write_trail("other-here", records=[call("Bash", "ask_user"), ASKED])
+    await world.write_trail(OTHERS, world.other, [call("Bash", "deny")])
+    async with world.open() as toolbox:
+        told = read(await toolbox.call("get_statistics", {}))
+        (guard,) = told["hooks"]
+        assert (guard["calls"], guard["denials"], guard["asks"]) == (4, 1, 1)
+        assert (told["sessions"], told["complete"], guard["p50_ms"]) == (
+            2,
+            True,
+            pytest.approx(0.5, rel=0.03),
+        )
+        denied = read(await toolbox.call("get_statistics", {"session": MINE, "action": "deny"}))
+        assert (denied["records"], denied["hooks"][0]["denials"]) == (1, 1)
+        assert (await toolbox.call("get_statistics", {"session": OTHERS})).is_error
+
+
+async def test_when_time_is_up_it_says_that_not_all_is_counted(world: World) -> None:
+    """A trail may be larger than a caller can wait for."""
+    await world.write_trail(MINE, records=[call("Bash")])
+    hurried = TrailStatistics(Trails(Scope(None), world.project), seconds=-1.0)
+    told = await hurried.run(StatisticsArguments())
+    assert (told.complete, told.records) == (False, 0)
+    assert "time was up" in told.summary
+
+
+async def test_a_trail_is_verified_and_a_changed_one_found_out(world: World) -> None:
+    """With the record that is wrong."""
+    folder = await world.write_trail(MINE, records=[call("Bash", command="one")])
+    told = read(await world.call("verify_trail", {"session": MINE}))
+    assert (told["verdict"], told["finding"]) == ("consistent", None)
+    segment = folder / "00000000.jsonl"
+    segment.write_bytes(segment.read_bytes().replace(b'"one"', b'"two"'))
+    told = read(await world.call("verify_trail", {"session": MINE}))
+    assert told["verdict"] == "tampered"
+    assert told["finding"]["kind"] == "edit"
+
+
+async def test_what_takes_too_long_is_left_to_a_person(world: World) -> None:
+    """By its size, or by the clock."""
+    await world.write_trail(MINE, records=[call("Bash") for _ in range(1100)])
+    trails = Trails(Scope(None), world.project)
+    for hurried in (TrailVerification(trails, most_bytes=10), TrailVerification(trails, -1.0)):
+        with pytest.raises(Refused, match=f"amplifier audit verify {MINE}"):
+            await hurried.run(VerifyArguments(session=MINE))
+
+
+async def test_what_is_no_trail_of_the_folder_cannot_be_verified(world: World) -> None:
+    """Nor one that is there without records."""
+    await world.write_trail(OTHERS, world.other)
+    assert (await world.call("verify_trail", {"session": OTHERS})).is_error
+    (world.trails / "empty").mkdir()
+    reply = await world.call("verify_trail", {"session": "empty"}, everything=True)
+    assert reply.text.startswith("The trail of empty cannot be verified: ")
