@@ -15,9 +15,8 @@ from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.definitions import KnownTools
-from amplifier_hooks.mcp.gateway.judging import Judge
+from amplifier_hooks.mcp.gateway.judging import GatewaySession, Judge
 from amplifier_hooks.mcp.gateway.relay import Relay
-from amplifier_hooks.mcp.gateway.session import GatewaySession
 from tests.support.mcp.relaying import Line
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

@@ -14,9 +14,8 @@ from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
 from amplifier_hooks.guards.mcp.definitions import KnownTools
 from amplifier_hooks.guards.mcp.frames import Frame
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.judging import Judge
+from amplifier_hooks.mcp.gateway.judging import GatewaySession, Judge, open_gateway_session
 from amplifier_hooks.mcp.gateway.relay import Relay
-from amplifier_hooks.mcp.gateway.session import GatewaySession, open_gateway_session
 
 SERVER = "tiny"
 LONGEST = 30.0

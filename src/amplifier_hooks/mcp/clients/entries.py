@@ -262,7 +262,7 @@ def is_hidden(variable: str) -> bool:
 
 def _check_sending(url: str, headers: Collection[str]) -> None:
     # Only a server elsewhere needs what speaks HTTP.
-    from amplifier_hooks.mcp.gateway.http.server_requests import check_address
+    from amplifier_hooks.mcp.gateway.http.connection import check_address
 
     try:
         check_address(url, dict.fromkeys(headers, "value"))

@@ -16,14 +16,14 @@ from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard, NewTool
 from amplifier_hooks.guards.mcp.frames import INTERNAL_ERROR, FrameError, read_frames, refuse
 from amplifier_hooks.guards.mcp.protocol import identify_address
 from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError
-from amplifier_hooks.mcp.gateway.judging import Judge
-from amplifier_hooks.mcp.gateway.relay import End, Relay
-from amplifier_hooks.mcp.gateway.session import (
+from amplifier_hooks.mcp.gateway.judging import (
     GatewaySession,
+    Judge,
     Say,
     load_gateway_plan,
     open_gateway_session,
 )
+from amplifier_hooks.mcp.gateway.relay import End, Relay
 
 _RUNNERS = frozenset({"bunx", "node", "npx", "pipx", "python", "python3", "uv", "uvx"})
 _VERBS = frozenset({"run", "exec", "tool", "x"})

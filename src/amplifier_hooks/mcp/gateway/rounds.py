@@ -24,8 +24,7 @@ from amplifier_hooks.guards.mcp.frames import (
 from amplifier_hooks.guards.mcp.protocol import ELICIT
 from amplifier_hooks.guards.mcp.results import make_error
 from amplifier_hooks.mcp.gateway.judging import Judge
-from amplifier_hooks.mcp.gateway.methods import FROM_SERVER, Method
-from amplifier_hooks.mcp.gateway.pending import Pending
+from amplifier_hooks.mcp.gateway.requests import FROM_SERVER, Method, Pending
 
 MOST_OPEN = 256
 """Calls whose client has not come back; the oldest are given up beyond that."""

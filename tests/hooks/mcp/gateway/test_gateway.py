@@ -21,7 +21,7 @@ from amplifier_hooks.mcp.gateway.gateway import (
     identify_server,
     run_gateway,
 )
-from amplifier_hooks.mcp.gateway.session import GatewaySession
+from amplifier_hooks.mcp.gateway.judging import GatewaySession
 from tests.support.gateway import BareSession, say
 from tests.support.mcp.relaying import Line
 

@@ -22,10 +22,12 @@ from amplifier_hooks.http_guard import (
 )
 from amplifier_hooks.machine.open_files import raise_file_limit, share_of_files
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.http.client_channels import (
+from amplifier_hooks.mcp.gateway.http.clients import (
     CANCELLED,
     ClientSession,
+    Hub,
     Reply,
+    Serve,
     SharedClients,
 )
 from amplifier_hooks.mcp.gateway.http.guard import (
@@ -36,15 +38,16 @@ from amplifier_hooks.mcp.gateway.http.guard import (
     list_permissions,
     make_door,
 )
-from amplifier_hooks.mcp.gateway.http.headers import (
+from amplifier_hooks.mcp.gateway.http.wire_format import (
     HEADER_MISMATCH,
+    KIND,
+    PING,
     SESSION,
     VERSION,
     decode_value,
     read_version,
+    write_event,
 )
-from amplifier_hooks.mcp.gateway.http.hub import Hub, Serve
-from amplifier_hooks.mcp.gateway.http.sse import KIND, PING, write_event
 from amplifier_hooks.modules.installation import require
 
 SOON = 1.0

@@ -19,7 +19,7 @@ from amplifier_hooks.http_guard import (
 from amplifier_hooks.http_guard.guard import is_wildcard
 from amplifier_hooks.machine.http import is_loopback
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.http.headers import SESSION
+from amplifier_hooks.mcp.gateway.http.wire_format import SESSION
 
 LOOPBACK = "127.0.0.1"
 _TOKEN = re.compile(r"[\x21-\x7e]{16,4096}")

@@ -12,9 +12,9 @@ from typing import Any
 from amplifier_hooks.guards.mcp.frames import Frame, answer, read_frames
 from amplifier_hooks.mcp.gateway.channel import Channel
 from amplifier_hooks.mcp.gateway.http.app import GatewayApp, listen
+from amplifier_hooks.mcp.gateway.http.clients import Hub, Serve
 from amplifier_hooks.mcp.gateway.http.guard import GatewayGuard, ListenSettings, make_door
-from amplifier_hooks.mcp.gateway.http.hub import Hub, Serve
-from amplifier_hooks.mcp.gateway.http.sse import EventReader
+from amplifier_hooks.mcp.gateway.http.wire_format import EventReader
 
 BOTH = "application/json, text/event-stream"
 MODERN = {"mcp-protocol-version": "2026-07-28"}

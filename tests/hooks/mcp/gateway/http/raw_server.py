@@ -12,7 +12,7 @@ from typing import Any
 
 from amplifier_hooks.guards.mcp.frames import Frame, write_frame
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.http.server_channel import HttpServer
+from amplifier_hooks.mcp.gateway.http.server import HttpServer
 
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"

@@ -21,9 +21,8 @@ from amplifier_hooks.mcp.gateway.http import HttpServer, ListenSettings, listen
 from amplifier_hooks.mcp.gateway.http import app as answering_module
 from amplifier_hooks.mcp.gateway.http import app as listening_module
 from amplifier_hooks.mcp.gateway.http.app import Answer
-from amplifier_hooks.mcp.gateway.http.client_channels import Reply
-from amplifier_hooks.mcp.gateway.http.hub import Serve
-from amplifier_hooks.mcp.gateway.http.sse import PING, write_event
+from amplifier_hooks.mcp.gateway.http.clients import Reply, Serve
+from amplifier_hooks.mcp.gateway.http.wire_format import PING, write_event
 from tests.hooks.mcp.gateway.http.asgi import (
     Relay,
     ask,

@@ -1,4 +1,4 @@
-"""Requests that are under way."""
+"""Requests under way, and the methods of which hooks judge."""
 
 from __future__ import annotations
 
@@ -8,11 +8,101 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import AmplifierError
-from amplifier_hooks.guards.mcp.frames import Frame, answer, write_frame
-from amplifier_hooks.mcp.gateway import pending
+from amplifier_hooks.guards.mcp.frames import Frame, FrameError, answer, write_frame
+from amplifier_hooks.mcp.gateway import requests as pending
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.pending import PROTOCOL, Pending, Progress, Side
+from amplifier_hooks.mcp.gateway.requests import (
+    FROM_CLIENT,
+    FROM_SERVER,
+    PROTOCOL,
+    Pending,
+    Progress,
+    Side,
+)
 from tests.support.mcp.relaying import Line
+
+META = {"progressToken": 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "name", "seen"),
+    [
+        ("tools/call", {"name": "a", "arguments": {"x": 1}}, "mcp__s__a", {"x": 1}),
+        ("tools/call", {"name": "a"}, "mcp__s__a", {}),
+        ("resources/read", {"uri": "a:b", "_meta": META}, "mcp__s__resources/read", {"uri": "a:b"}),
+        (
+            "prompts/get",
+            {"name": "p", "arguments": {"x": "1"}},
+            "mcp__s__prompts/get",
+            {"name": "p", "arguments": {"x": "1"}},
+        ),
+        ("tasks/result", {"taskId": "t"}, "mcp__s__tasks/result", {"taskId": "t"}),
+    ],
+)
+def test_hooks_see_what_a_client_asks_for(
+    method: str, params: dict[str, Any], name: str, seen: dict[str, Any]
+) -> None:
+    """Under a name that rules can match; what they leave goes back to its place."""
+    found = FROM_CLIENT[method]
+    assert found.name_call("s", params) == name
+    assert found.read(params) == seen
+    assert found.read(found.put(params, seen)) == seen
+    changed = found.put({**params, "_meta": META}, {**seen, "new": 1})
+    assert changed["_meta"] == META
+    assert found.read(changed) != seen or method != "tools/call"
+
+
+def test_hooks_see_all_that_a_server_asks_for() -> None:
+    """But for what only programs read; a key that a hook took out is gone."""
+    sample = FROM_SERVER["sampling/createMessage"]
+    params = {"messages": [], "maxTokens": 5, "_meta": META}
+    assert sample.read(params) == {"messages": [], "maxTokens": 5}
+    assert sample.put(params, {"messages": []}) == {"messages": [], "_meta": META}
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {}),
+        ("tools/call", {"name": None}),
+        ("tools/call", {"name": "a", "arguments": []}),
+        ("tools/call", {"name": "a", "ARGUMENTS": {}}),
+        ("resources/read", {"uri": {}}),
+        ("resources/read", {"uri": "a", "URI": "b"}),
+        ("prompts/get", {"name": 1}),
+        ("tasks/result", {}),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(method: str, params: dict[str, Any]) -> None:
+    """With the id of the request."""
+    with pytest.raises(FrameError) as caught:
+        FROM_CLIENT[method].check(params, 9)
+    assert caught.value.id == 9
+
+
+ODD = (
+    " delete_all",
+    "delete_all ",
+    "delete\u200b_all",
+    "\uff44elete_all",
+    "delete_all\n",
+    "\ufb01nd",
+    "",
+)
+
+
+@pytest.mark.parametrize("method", ["tools/call", "prompts/get"])
+@pytest.mark.parametrize("name", ODD)
+def test_a_name_that_could_be_taken_for_another_is_refused(method: str, name: str) -> None:
+    """Rules and people read one name, and the server would run another."""
+    with pytest.raises(FrameError, match="the name"):
+        FROM_CLIENT[method].check({"name": name}, 1)
+
+
+@pytest.mark.parametrize("name", ["delete_all", "List Files", "größe", "a/b.c-d", "日本"])
+def test_ordinary_names_pass(name: str) -> None:
+    """Whatever their language."""
+    FROM_CLIENT["tools/call"].check({"name": name}, 1)
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +176,7 @@ async def test_a_request_is_found_by_its_id_until_it_is_answered() -> None:
 
 def test_the_id_of_a_cancelled_request_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answer may come all the same, unless nobody was asked; not all of them are kept."""
-    monkeypatch.setattr("amplifier_hooks.mcp.gateway.pending.MOST_GIVEN_UP", 2)
+    monkeypatch.setattr("amplifier_hooks.mcp.gateway.requests.MOST_GIVEN_UP", 2)
     side = Side("server", Line())
     for id in (1, 2, 3, 4):
         pending = make(id)

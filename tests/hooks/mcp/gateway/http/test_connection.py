@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from amplifier_hooks.mcp.gateway.channel import ChannelError
-from amplifier_hooks.mcp.gateway.http import server_requests as wire_module
-from amplifier_hooks.mcp.gateway.http.server_requests import (
+from amplifier_hooks.mcp.gateway.http import connection as wire_module
+from amplifier_hooks.mcp.gateway.http.connection import (
     Address,
     Wire,
     WireError,
