@@ -44,6 +44,31 @@ def iterate_parts(value: Any, limit: int | None = None) -> Iterator[tuple[Any, A
             pending += reversed(_entries(part, key))
 
 
+def iterate_paths(
+    value: Any, enter: Callable[[Any], bool] = lambda part: True, *, levels: int = 1_000
+) -> Iterator[tuple[str, Any]]:
+    """The value and every part of it, each with its path, such as `tool_input.edits[0].text`.
+
+    Dicts and lists are gone through where `enter` says so. RecursionError for what is nested
+    deeper than `levels`.
+    """
+    pending: list[tuple[str, Any, int]] = [("", value, 0)]
+    while pending:
+        path, part, depth = pending.pop()
+        if depth > levels:
+            raise RecursionError(f"nested more than {levels} levels deep")
+        yield path, part
+        if isinstance(part, dict | list) and enter(part):
+            inner = _list_inner(path, part)
+            pending += [(name, one, depth + 1) for name, one in reversed(inner)]
+
+
+def _list_inner(path: str, part: dict[Any, Any] | list[Any]) -> list[tuple[str, Any]]:
+    if isinstance(part, list):
+        return [(f"{path}[{place}]", one) for place, one in enumerate(part)]
+    return [(f"{path}.{name}" if path else str(name), one) for name, one in part.items()]
+
+
 def iterate_texts(value: Any, limit: int | None = None) -> Iterator[str]:
     """Every text in the value; keys are not among them."""
     return (part for _, part in iterate_parts(value, limit) if isinstance(part, str))

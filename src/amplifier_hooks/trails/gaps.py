@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplifier_core.events import canonical, payload_type
+from amplifier_core.utils.nested import iterate_paths
 
 _LEFT_OUT = ("messages", "response", "mount_plan")
 _WITHHELD = "[withheld: a scrubber failed]"
@@ -19,7 +20,8 @@ _DEEPEST = 100
 def find_missing(event: str, data: Any) -> dict[str, str]:
     """The paths of the values that are not there, each with the reason; RecursionError for data
     that no writer has written."""
-    missing = dict(_walk_missing(data, ""))
+    parts = iterate_paths(data, _is_there, levels=_DEEPEST)
+    missing = {path: why for path, part in parts if (why := explain_gap(part))}
     payload = payload_type(canonical(event))
     fields = {} if payload is None else payload.__annotations__
     for name in _LEFT_OUT:
@@ -28,17 +30,8 @@ def find_missing(event: str, data: Any) -> dict[str, str]:
     return missing
 
 
-def _walk_missing(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    if depth > _DEEPEST:
-        raise RecursionError("nested deeper than any writer nests")
-    if reason := explain_gap(value):
-        yield path, reason
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            yield from _walk_missing(entry, f"{path}.{key}" if path else str(key), depth + 1)
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _walk_missing(entry, f"{path}[{index}]", depth + 1)
+def _is_there(value: Any) -> bool:
+    return not explain_gap(value)
 
 
 def explain_gap(value: Any) -> str:
@@ -53,14 +46,8 @@ def explain_gap(value: Any) -> str:
     return "withheld" if value == _WITHHELD else ""
 
 
-def find_masked(value: Any, path: str = "") -> Iterator[str]:
+def find_masked(value: Any) -> Iterator[str]:
     """The paths of texts in which something was masked."""
-    if isinstance(value, str):
-        if _MASK.search(value):
+    for path, part in iterate_paths(value):
+        if isinstance(part, str) and _MASK.search(part):
             yield path
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            yield from find_masked(entry, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from find_masked(entry, f"{path}[{index}]")

@@ -17,6 +17,7 @@ from amplifier_core.utils.nested import (
     convert,
     is_container,
     iterate_parts,
+    iterate_paths,
     iterate_texts,
     rewrite,
 )
@@ -363,3 +364,29 @@ def test_neither_long_texts_nor_too_many_are_remembered():
     for number in range(2_500):
         rewrite(str(number), lambda text, _: text, known=known)
     assert 0 < len(known) <= 1_000
+
+
+def test_every_part_has_its_path() -> None:
+    """In the order in which it is written; what is not to be entered is given as a whole."""
+    value = {"a": [{"b": 1}, "x"], "c": {"d": 2}}
+    assert [path for path, _ in iterate_paths(value)] == [
+        "",
+        "a",
+        "a[0]",
+        "a[0].b",
+        "a[1]",
+        "c",
+        "c.d",
+    ]
+    parts = dict(iterate_paths(value, lambda part: part != {"d": 2}))
+    assert parts["c"] == {"d": 2}
+    assert "c.d" not in parts
+
+
+def test_what_is_nested_too_deeply_for_paths_is_refused() -> None:
+    """A list that contains itself ends, too."""
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(RecursionError, match="more than 5 levels"):
+        list(iterate_paths(endless, levels=5))
+    assert len(list(iterate_paths([[[]]], levels=2))) == 3

@@ -25,6 +25,7 @@ from amplifier_core.records import HookAnswer, SessionEnded, SessionStarted, pla
 from amplifier_hooks.insight.backtest.missing_values import Looks, MissingValue
 from amplifier_hooks.insight.backtest.policy import Policy, PolicyError
 from amplifier_hooks.insight.backtest.verdicts import Verdict, read_dispatch
+from amplifier_hooks.insight.changes import repeat_change
 from amplifier_hooks.modules.clock import CAPABILITY
 from amplifier_hooks.trails import Header, Note, RecordedEvent, RecordedHook
 
@@ -141,14 +142,10 @@ class StandIns:
         return self._change(said, data) if said.action == "modify" else CONTINUE
 
     def _change(self, said: HookAnswer, data: dict[str, Any]) -> HookResult:
-        before, after = self._data, self._left
         if self._event and sum(one.action == "modify" for one in self._event.answers) > 1:
             self.doubt = f"the trail does not say which of several changes {said.hook} made"
-        changed = {
-            key: value for key, value in after.items() if key not in before or before[key] != value
-        }
-        kept = {key: data[key] for key in data if key in after or key not in before}
-        return HookResult(action="modify", data=kept | changed)
+        changed = repeat_change(self._data, self._left, data)
+        return HookResult(action="modify", data=changed)
 
 
 class _NoScreen:

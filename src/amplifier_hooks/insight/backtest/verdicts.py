@@ -12,8 +12,10 @@ from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import is_notification
 from amplifier_core.precedence import strongest
 from amplifier_core.utils import describe_error
+from amplifier_core.utils.nested import iterate_parts
 from amplifier_core.utils.text import locate_failure
 from amplifier_hooks.insight.backtest.missing_values import Gap, Look
+from amplifier_hooks.insight.changes import find_changes
 from amplifier_hooks.trails import RecordedApproval, RecordedEvent
 
 _CONTINUES = ("continue", "modify")
@@ -208,9 +210,10 @@ def _make_plain(value: Any) -> Any:
 
 def _is_cut(value: Any) -> bool:
     """Whether some part of a recorded value is not there."""
-    if type(value) is dict:
-        return "$cut" in value or "$commitment" in value or any(map(_is_cut, value.values()))
-    return type(value) is list and any(map(_is_cut, value))
+    return any(
+        isinstance(part, dict) and ("$cut" in part or "$commitment" in part)
+        for _, part in iterate_parts(value)
+    )
 
 
 LONGEST = 400
@@ -267,17 +270,12 @@ def name_state(step: RecordedApproval) -> str:
     return "allowed" if step.allowed else "refused"
 
 
-def list_changes(was: Any, would: Any, path: str = "") -> list[dict[str, str]]:
-    """The fields that differ, as deep as both sides have the same shape."""
-    if isinstance(was, dict) and isinstance(would, dict):
-        found = []
-        for key in dict.fromkeys([*was, *would]):
-            inner = f"{path}.{key}" if path else str(key)
-            found += list_changes(was.get(key, _NOTHING), would.get(key, _NOTHING), inner)
-        return found
-    if was == would:
-        return []
-    return [{"field": path, "was": shorten(was), "would": shorten(would)}]
+def list_changes(was: Any, would: Any) -> list[dict[str, str]]:
+    """The fields that differ, as texts."""
+    changes = find_changes(was, would, missing=_NOTHING)
+    return [
+        {"field": one.field, "was": shorten(one.then), "would": shorten(one.now)} for one in changes
+    ]
 
 
 class _Nothing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from amplifier_core.records import (
     InjectionDropped,
     plain,
 )
+from amplifier_hooks.insight.changes import Change, find_changes
 from amplifier_hooks.trails import (
     Note,
     RecordedApproval,
@@ -44,15 +45,6 @@ _UNREADABLE = frozenset({"invalid", "error"})
 """How a question ended that nobody answered usably: a replay cannot repeat the words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A field that is not what it was; None where there is none."""
-
-    field: str
-    then: Any
-    now: Any
-
-
 def is_compared(item: Any) -> bool:
     """Whether an item belongs to what hooks decided, or to what came of it."""
     if isinstance(item, RecordedEvent):
@@ -81,25 +73,13 @@ def identify(item: Any) -> tuple[Any, ...]:
     return "injection", item.body.type, item.hook, item.event
 
 
-def find_changes(then: Any, now: Any) -> list[Change]:
+def compare_items(then: Any, now: Any) -> list[Change]:
     """The fields that differ, the most telling ones first."""
     old, new = describe(then), describe(now)
     if _ANSWER not in old or _ANSWER not in new:  # written out only where somebody listens
         old.pop(_ANSWER, None)
         new.pop(_ANSWER, None)
-    return list(_walk_changes("", old, new))
-
-
-def _walk_changes(path: str, then: Any, now: Any) -> Iterator[Change]:
-    """Go down to the values that differ: whole inputs are hard to compare by eye."""
-    if is_like(then, now):
-        return
-    if isinstance(then, dict) and isinstance(now, dict):
-        for key in dict.fromkeys([*then, *now]):
-            below = f"{path}.{key}" if path else str(key)
-            yield from _walk_changes(below, then.get(key), now.get(key))
-    else:
-        yield Change(path, then, now)
+    return list(find_changes(old, new, is_same=is_like))
 
 
 def describe(item: Any) -> dict[str, Any]:
@@ -242,7 +222,7 @@ class Totals:
 
 def compare(then: Any, now: Any) -> Difference | None:
     """How two counterparts differ; None if they do not."""
-    changes = find_changes(then, now)
+    changes = compare_items(then, now)
     if not changes:
         return None
     return _place("changed", then, then, tuple(changes), tuple(find_doubts(then)))
@@ -378,7 +358,7 @@ class Matcher:
     def _choose(self, now: Any) -> Any:
         wanted = identify(now)
         found = [one for one in self.list_near() if identify(one) == wanted]
-        same = (one for one in found if not find_changes(one, now))
+        same = (one for one in found if not compare_items(one, now))
         return next(same, found[0] if found else None)
 
     def list_near(self) -> list[Any]:

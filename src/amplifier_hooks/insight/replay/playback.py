@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from amplifier_core.events import canonical
+from amplifier_core.utils.nested import rewrite
 from amplifier_hooks.insight.replay.comparison import (
     Difference,
     Matcher,
@@ -102,11 +103,7 @@ class Playback:
 
     def translate(self, value: Any) -> Any:
         """A value of this replay with the recorded ids of sessions in the place of new ones."""
-        if isinstance(value, str):
-            return self._names.get(value, value)
-        if isinstance(value, Mapping):
-            return {key: self.translate(entry) for key, entry in value.items()}
-        return [self.translate(one) for one in value] if isinstance(value, list) else value
+        return rewrite(value, lambda text, _: self._names.get(text, text), keys=False)
 
     # Following
 

@@ -11,6 +11,7 @@ from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, Role
 from amplifier_core.records import HookAnswer, InjectedText, plain
 from amplifier_core.utils import is_awaitable
+from amplifier_hooks.insight.changes import repeat_change
 from amplifier_hooks.insight.replay.comparison import find_doubts, find_injection
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.trails import (
@@ -102,7 +103,9 @@ class RecordedHooks:
             return HookResult(action="deny", reason=plain(said.reason) or None)
         if said.action == "modify":
             return HookResult(
-                action="modify", data=_change(then, data), reason=plain(said.reason) or None
+                action="modify",
+                data=repeat_change(then.data, then.left, data),
+                reason=plain(said.reason) or None,
             )
         if said.action == "ask_user":
             return self._ask_again(said, then)
@@ -154,12 +157,6 @@ class RecordedHooks:
             elif one.hook == hook and (text := find_injection(one)):
                 found.append(text)
         return found
-
-
-def _change(then: RecordedEvent, data: dict[str, Any]) -> dict[str, Any]:
-    """The data of an event, changed as hooks changed it then."""
-    kept = {key: data[key] for key in data if key in then.left or key not in then.data}
-    return kept | {key: one for key, one in then.left.items() if then.data.get(key) != one}
 
 
 def _injects(said: HookAnswer) -> bool:

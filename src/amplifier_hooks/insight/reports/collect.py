@@ -38,7 +38,7 @@ from amplifier_hooks.insight.reports.model import (
     ReportFigures,
     SessionFigures,
     check_trail,
-    compare,
+    list_fields,
 )
 from amplifier_hooks.trails import (
     Item,
@@ -81,7 +81,9 @@ class InterventionCollector:
             self._figures.denying.add(item.time, item.time)
             day.denied += 1
         elif answer.action == "modify" and not item.again:
-            self._add("change", item, answer, plain(answer.reason), compare(item.data, item.left))
+            self._add(
+                "change", item, answer, plain(answer.reason), list_fields(item.data, item.left)
+            )
             day.changed += 1
 
     def _add_withheld(self, item: RecordedEvent, answer: HookAnswer) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
+from amplifier_core.utils.nested import iterate_paths
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 
 _LONG = 2_000
@@ -64,14 +65,12 @@ def format_value(value: Any) -> str:
 
 def _is_too_deep(value: Any) -> bool:
     """Whether it is nested as no writer nests: the record is forged."""
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        mappings = [one.values() for one in level if isinstance(one, Mapping)]
-        lists = [one for one in level if isinstance(one, list)]
-        level = [part for parts in (*mappings, *lists) for part in parts]
-        if not level:
-            return False
-    return True
+    try:
+        for _ in iterate_paths(value, levels=_MAX_DEPTH - 1):
+            pass
+    except RecursionError:
+        return True
+    return False
 
 
 def _write_fields(value: Mapping[str, Any]) -> Iterable[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from amplifier_audit.log_directory import open_remains
 from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.evidence import Check, Evidence
 from amplifier_hooks.guards.cost_control import compute_cost, find_price
+from amplifier_hooks.insight.changes import find_changes
 from amplifier_hooks.insight.reports.excerpts import (
     SHORT,
     BoundedGroups,
@@ -287,29 +289,17 @@ class Contradiction:
     success: bool
 
 
-def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Field, ...]:
-    """The values that differ, as deep as their paths are the same."""
-    found: list[Field] = []
-    for path, old, new in _walk(before, after, ""):
-        if len(found) == MOST_FIELDS:
-            break
-        old_text, new_text = cut_value(old, _FIELD_LENGTH), cut_value(new, _FIELD_LENGTH)
-        found.append(Field(path[:SHORT], old_text, new_text))
-    return tuple(found)
-
-
-def _walk(old: Any, new: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any, Any]]:
-    if depth == _DEEPEST:
-        yield path, old, new
-    elif isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in dict.fromkeys([*old, *new]):
-            inner = f"{path}.{key}" if path else str(key)
-            yield from _walk(old.get(key), new.get(key), inner, depth + 1)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (left, right) in enumerate(zip(old, new, strict=True)):
-            yield from _walk(left, right, f"{path}[{index}]", depth + 1)
-    elif old != new:
-        yield path, old, new
+def list_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Field, ...]:
+    """The values that a hook changed, the first few of them."""
+    changes = find_changes(before, after, levels=_DEEPEST)
+    return tuple(
+        Field(
+            one.field[:SHORT],
+            cut_value(one.then, _FIELD_LENGTH),
+            cut_value(one.now, _FIELD_LENGTH),
+        )
+        for one in islice(changes, MOST_FIELDS)
+    )
 
 
 _MOST_MODELS = 50

@@ -12,7 +12,7 @@ from amplifier_hooks.insight.replay.comparison import (
     Matcher,
     Totals,
     compare,
-    find_changes,
+    compare_items,
     find_doubts,
     identify,
     is_compared,
@@ -138,14 +138,14 @@ def test_what_did_not_happen_again_can_be_passed_over() -> None:
 def test_times_are_not_compared() -> None:
     """Nor what else differs from run to run."""
     then = event("tool:post", tool_name="A", duration_ms=4, timestamp="x", parent_id="p")
-    assert find_changes(then, event("tool:post", tool_name="A", duration_ms=90)) == []
+    assert compare_items(then, event("tool:post", tool_name="A", duration_ms=90)) == []
 
 
 def test_only_the_values_that_differ_are_named() -> None:
     """By the path down to them."""
     then = event("tool:pre", tool_input={"a": 1, "b": {"c": [1]}})
     now = event("tool:pre", tool_input={"a": 1, "b": {"c": [2]}})
-    assert find_changes(then, now) == [Change("given tool_input.b.c", [1], [2])]
+    assert compare_items(then, now) == [Change("given tool_input.b.c[0]", 1, 2)]
 
 
 def test_answers_count_where_they_say_more_than_continue() -> None:
@@ -154,8 +154,8 @@ def test_answers_count_where_they_say_more_than_continue() -> None:
     loud = HookAnswer("loud", 2, "deny", reason="no")
     then = event("tool:pre", 1, quiet, action="continue")
     now = event("tool:pre", 1, loud, action="deny", reason="no")
-    assert find_changes(then, event("tool:pre")) == []
-    assert find_changes(then, now) == [
+    assert compare_items(then, event("tool:pre")) == []
+    assert compare_items(then, now) == [
         Change("decision", "continue", "deny"),
         Change("reason", None, "no"),
         Change("hook loud", None, "deny: no"),
@@ -165,7 +165,7 @@ def test_answers_count_where_they_say_more_than_continue() -> None:
 def test_a_hook_that_fails_now_is_seen() -> None:
     """Though its failure changes nothing."""
     failed = HookAnswer("h", 1, "continue", error="ValueError: x")
-    (change,) = find_changes(event("tool:pre"), event("tool:pre", 1, failed))
+    (change,) = compare_items(event("tool:pre"), event("tool:pre", 1, failed))
     assert change == Change("hook h", None, "continue, failed: ValueError: x")
 
 
@@ -173,7 +173,7 @@ def test_what_hooks_left_is_compared_where_they_changed_it() -> None:
     """And not told twice where they did not."""
     then = event("tool:pre", left={"tool_input": {"a": 2}}, tool_input={"a": 1})
     now = event("tool:pre", tool_input={"a": 1})
-    assert find_changes(then, now) == [Change("left tool_input", {"a": 2}, None)]
+    assert compare_items(then, now) == [Change("left tool_input", {"a": 2}, None)]
 
 
 def test_what_a_trail_does_not_have_is_like_anything() -> None:
@@ -188,7 +188,7 @@ def test_the_sentence_about_an_unknown_tool_is_not_compared() -> None:
     """It names all tools, which not every trail does."""
     then = event("tool:error", error={"type": "InvalidToolCall", "message": "have A, B"})
     now = event("tool:error", error={"type": "InvalidToolCall", "message": "have A"})
-    assert find_changes(then, now) == []
+    assert compare_items(then, now) == []
 
 
 def test_pieces_of_replies_and_ends_of_calls_are_not_compared() -> None:

@@ -20,7 +20,7 @@ from amplifier_hooks.insight.reports.model import (
     Spending,
     Turn,
     check_trail,
-    compare,
+    list_fields,
     make_row,
 )
 from amplifier_hooks.trails import RecordedHook
@@ -213,7 +213,7 @@ def test_values_that_differ_are_found_where_they_stand() -> None:
     """By path, with what was there before and after."""
     before = {"tool_input": {"a": 1, "list": ["x", "y"]}, "same": 1, "gone": "g"}
     after = {"tool_input": {"a": 2, "list": ["x", "z"]}, "same": 1, "new": "n"}
-    found = {one.path: (one.before.text, one.after.text) for one in compare(before, after)}
+    found = {one.path: (one.before.text, one.after.text) for one in list_fields(before, after)}
     assert found == {
         "tool_input.a": ("1", "2"),
         "tool_input.list[1]": ("y", "z"),
@@ -224,7 +224,7 @@ def test_values_that_differ_are_found_where_they_stand() -> None:
 
 def test_not_more_values_are_kept_than_anybody_reads() -> None:
     """A hook that changes everything does not fill the report."""
-    assert len(compare({str(one): one for one in range(100)}, {})) == MOST_FIELDS
+    assert len(list_fields({str(one): one for one in range(100)}, {})) == MOST_FIELDS
 
 
 def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
@@ -232,7 +232,7 @@ def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
     before: dict[str, object] = {}
     for _ in range(3_000):
         before = {"a": before}
-    (field,) = compare(before, {"a": {"a": {}}})[:1]
+    (field,) = list_fields(before, {"a": {"a": {}}})[:1]
     assert field.path.startswith("a.a")
 
 

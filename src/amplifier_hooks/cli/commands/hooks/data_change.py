@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.utils import safe_repr
+from amplifier_hooks.insight.changes import find_changes
 
 SHOWN = 120
 """Characters of a value that are shown, around the first that differs."""
@@ -31,18 +32,10 @@ class DataChange:
         return f"{self.before} → {self.after}"
 
 
-def find_changes(before: Any, after: Any, field: str = "") -> Iterator[DataChange]:
-    """The fields that differ, as deep as both sides have the same shape."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in dict.fromkeys([*before, *after]):
-            inner = f"{field}.{key}" if field else str(key)
-            old, new = before.get(key, _MISSING), after.get(key, _MISSING)
-            yield from find_changes(old, new, inner)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from find_changes(old, new, f"{field}[{index}]")
-    elif before != after:
-        yield DataChange(field, *_clip_both(_write(before), _write(after)))
+def describe_changes(before: Any, after: Any) -> Iterator[DataChange]:
+    """The fields that differ, each as texts of bounded length."""
+    for one in find_changes(before, after, missing=_MISSING):
+        yield DataChange(one.field, *_clip_both(_write(one.then), _write(one.now)))
 
 
 def _write(value: Any) -> str:

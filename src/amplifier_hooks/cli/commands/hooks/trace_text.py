@@ -8,7 +8,7 @@ from typing import Any
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.models import HookResult
 from amplifier_hooks.agent.session.inspection.effective_hooks import Stopwatch
-from amplifier_hooks.cli.commands.hooks.data_change import DataChange, find_changes
+from amplifier_hooks.cli.commands.hooks.data_change import DataChange, describe_changes
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, Table
@@ -126,4 +126,4 @@ def _print_changes(indent: int, label: str, sent: dict[str, Any], left: dict[str
 
 def _find_changes(sent: dict[str, Any], left: dict[str, Any]) -> Iterator[DataChange]:
     """Without what the registry itself adds, such as the time."""
-    return (one for one in find_changes(sent, left) if one.field not in _STAMPED)
+    return (one for one in describe_changes(sent, left) if one.field not in _STAMPED)

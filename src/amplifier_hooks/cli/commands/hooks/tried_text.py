@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from amplifier_core.models import HookResult
-from amplifier_hooks.cli.commands.hooks.data_change import DataChange, find_changes
+from amplifier_hooks.cli.commands.hooks.data_change import DataChange, describe_changes
 from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
 from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import cut_end
@@ -52,7 +52,7 @@ def try_cases(
 
 def list_changes(outcome: Outcome) -> list[DataChange]:
     """What the hooks changed of the data, without what the registry itself adds."""
-    changes = find_changes(outcome.sent, outcome.left)
+    changes = describe_changes(outcome.sent, outcome.left)
     return [one for one in changes if one.field not in _STAMPED]
 
 
