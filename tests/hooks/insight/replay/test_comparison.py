@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 
 from amplifier_core.records import HookAnswer
+from amplifier_hooks.insight.changes import Change
 from amplifier_hooks.insight.replay.comparison import (
-    Change,
     Difference,
     Matcher,
     Totals,
