@@ -22,6 +22,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "hooks-rules": {
         "rules": [{"name": "all", "event": "tool:pre", "action": "deny", "reason": "closed"}]
     },
+    "hooks-model-judge": {"scope": "reading files below the project"},
     "hooks-rate-limit": {"tools": {"*": {"calls": 100}}},
     "hooks-shell": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}},
     "hooks-test-runner": {"command": "true"},

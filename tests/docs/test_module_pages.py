@@ -38,7 +38,10 @@ def options_in(text: str) -> set[str]:
     return {name for cell in _FIRST_CELL.findall(table) for name in re.findall(r"`([^`]+)`", cell)}
 
 
-NEEDED: dict[str, dict[str, Any]] = {"hooks-test-runner": {"command": "true"}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "hooks-test-runner": {"command": "true"},
+    "hooks-model-judge": {"scope": "reading files below the project"},
+}
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))

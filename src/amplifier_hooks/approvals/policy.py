@@ -72,7 +72,8 @@ class PolicyApproval:
             return await self._ask(question, ruling)
         if ruling.verdict == "deny":
             return refuse(question.options, ruling)
-        return ApprovalAnswer(_choose_yes(question.options), by=f"rule:{ruling.rule}")
+        once = find_once(question.options) or "Allow once"
+        return ApprovalAnswer(once, by=f"rule:{ruling.rule}")
 
     async def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Decision
@@ -109,11 +110,10 @@ def refuse(options: Sequence[str], ruling: Ruling) -> ApprovalAnswer:
     return ApprovalAnswer(option, by=f"rule:{ruling.rule}", comment=ruling.reason or None)
 
 
-def _choose_yes(options: Sequence[str]) -> str:
-    """A yes for this time only: a rule decides anew each time."""
-    meanings = [(option, read_option(option)) for option in options]
-    once = [option for option, one in meanings if one.allows and not one.remembered]
-    return once[0] if once else "Allow once"
+def find_once(options: Sequence[str]) -> str | None:
+    """The option that allows it this time only: a rule decides anew each time."""
+    meanings = ((option, read_option(option)) for option in options)
+    return next((option for option, one in meanings if one.allows and not one.remembered), None)
 
 
 class RefusingApproval(PolicyApproval):

@@ -8,11 +8,15 @@ from typing import Any
 from amplifier_core.mount_plan import read_entry
 
 _NEED_A_MODEL = frozenset({"hooks-session-naming"})
+_JUDGE = "hooks-model-judge"
 _SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
 
 
 def keep_hooks_only(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan without what the other program has itself: model, tools, agents, sandbox."""
+    """The plan without what the other program has itself: model, tools, agents, sandbox.
+
+    A model that answers questions is not the other program's, so its provider stays.
+    """
     session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
     # The other program knows how many of its calls run at once: they may wait for one another.
     session["limits"] = {"tool_calls_at_once": None, **(session.get("limits") or {})}
@@ -20,12 +24,16 @@ def keep_hooks_only(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **plan,
         "session": session,
-        "providers": [],
+        "providers": plan["providers"] if _has_judge(plan) else [],
         "tools": [],
         "agents": {},
         "hooks": hooks,
         "sandbox": {"mode": "off"},
     }
+
+
+def _has_judge(plan: Mapping[str, Any]) -> bool:
+    return any(read_entry("hooks", one).module == _JUDGE for one in plan["hooks"])
 
 
 def _needs_model(entry: Any) -> bool:

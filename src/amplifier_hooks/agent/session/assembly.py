@@ -46,6 +46,10 @@ from amplifier_hooks.agent.session.trail import SessionTrail, attach_trail, guar
 from amplifier_hooks.agent.session.wall import offer_wall, report_wall, share_wall
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.approvals import EditsApproval
+from amplifier_hooks.approvals.model_judge import JudgedApproval
+from amplifier_hooks.approvals.policy import PolicyApproval
+from amplifier_hooks.guards.model_judge import CAPABILITY, ModelJudge
+from amplifier_hooks.guards.model_judge import NAME as JUDGE
 from amplifier_hooks.guards.policy.unread_tools import UnreadTools, make_offered
 
 
@@ -64,16 +68,37 @@ class SessionBuilder:
         mode = bundle.mount_plan["approval"].get("mode")
         if elsewhere is not None and mode != "deny":
             approval_system = elsewhere.place(approval_system)
+        if _lists_judge(bundle.mount_plan):
+            approval_system = self._consult_judge(approval_system)
         if mode == "edits":
             approval_system = EditsApproval(folder, approval_system, bundle.watched)
         self._governing: tuple[Path, ...] = getattr(approval_system, "governing_files", ())
         self._bundle = bundle
         self._folder = folder
+        self._root: AssembledSession | None = None
         self._shared = {
             "approval_system": None if mode == "deny" else approval_system,
             "display_system": display_system,
             "audit": audit,
         }
+
+    def _consult_judge(self, system: AnyApprovalSystem | None) -> AnyApprovalSystem | None:
+        """Ask the model judge before a person; behind a policy, which may ask neither."""
+        if isinstance(system, PolicyApproval):
+            system.refer(self._consult_judge)
+            return system
+        return system and JudgedApproval(system, self._find_judge, self._show_judge)
+
+    def _find_judge(self) -> ModelJudge | None:
+        """The judge of the session that the person talks to; sub-agents share its budget."""
+        if self._root is None:
+            return None
+        judge: ModelJudge | None = self._root.coordinator.get_capability(CAPABILITY)
+        return judge
+
+    async def _show_judge(self, text: str) -> None:
+        if self._root is not None:
+            await self._root.coordinator.show(text, "info", JUDGE)
 
     def build_root(
         self,
@@ -98,6 +123,7 @@ class SessionBuilder:
             owned=owned,
             **self._shared,
         )
+        self._root = session
         register_capabilities(session, self._folder, on_rename, self._governing)
         offer_wall(session, self._folder)
         hide_secrets(session, self._bundle.secrets)
@@ -138,6 +164,10 @@ class SessionBuilder:
             raise explain_stop(error, child, self._bundle) from error
         await report_left_out(child, self._bundle)
         return child
+
+
+def _lists_judge(plan: Mapping[str, Any]) -> bool:
+    return any(read_entry("hooks", one).module == JUDGE for one in plan["hooks"])
 
 
 Prepare = Callable[[AssembledSession], Any]

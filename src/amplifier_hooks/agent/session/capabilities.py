@@ -48,9 +48,12 @@ def register_capabilities(
         return None if on_rename is None else on_rename(name, description)
 
     async def model_call(
-        prompt: str, system: str | None = None, max_output_tokens: int = 200
+        prompt: str,
+        system: str | None = None,
+        max_output_tokens: int = 200,
+        provider: str | None = None,
     ) -> str:
-        return await ask_model(coordinator, prompt, system, max_output_tokens)
+        return await ask_model(coordinator, prompt, system, max_output_tokens, provider)
 
     coordinator.register_capability("session.working_dir", str(folder.absolute()))
     places = DeferredPlaces(partial(list_session_places, session.config, folder, sealed))

@@ -11,10 +11,14 @@ from amplifier_core.mounting import resolve_provider
 
 
 async def ask_model(
-    coordinator: SessionCoordinator, prompt: str, system: str | None, max_output_tokens: int
+    coordinator: SessionCoordinator,
+    prompt: str,
+    system: str | None,
+    max_output_tokens: int,
+    provider_name: str | None = None,
 ) -> str:
     """Ask, and return the answer; there is no event, and nothing is added to the conversation."""
-    provider = _find_provider(coordinator)
+    provider = _find_provider(coordinator, provider_name)
     prompt, system = coordinator.scrub([prompt, system])  # no hook sees it on its way out
     messages = [Message(role="user", content=prompt)]
     if system:
@@ -24,9 +28,12 @@ async def ask_model(
     return text
 
 
-def _find_provider(coordinator: SessionCoordinator) -> Any:
+def _find_provider(coordinator: SessionCoordinator, name: str | None) -> Any:
     providers, loop = coordinator.get("providers"), coordinator.get("orchestrator")
-    found = resolve_provider(providers, loop)
+    if name is not None and name not in (providers or {}):
+        have = ", ".join(sorted(providers or {})) or "none"
+        raise SessionError(f"No provider {name!r} is mounted; there are: {have}")
+    found = resolve_provider(providers, loop) if name is None else providers[name]
     if found is None:
         raise SessionError("No provider is mounted; there is no model to ask")
     if not getattr(found, "answers_side_calls", True):

@@ -288,11 +288,23 @@ def _compare_entries(
             for one in _compare_entry(entry, left, is_changed, rules.get(name)):
                 yield Change(one.word, f"{name}{one.below} {one.rest}", entry["module"])
         elif entry.get("locked") or entry.get("required") or kind == "hooks":
-            word: Word = "different" if _observes(entry) else "weaker"
-            yield Change(word, f"{name} would be gone", entry["module"])
+            yield Change(_judge_loss(entry), f"{name} would be gone", entry["module"])
     for name, entry in after.items():
-        if name not in before:
+        if name not in before and entry["module"] in _ANSWERING:
+            said = f"{name} would let a model answer questions in a person's place"
+            yield Change("weaker", said, entry["module"])
+        elif name not in before:
             yield Change("new", f"{kind.removesuffix('s')} {name}", entry["module"])
+
+
+_ANSWERING = frozenset({"hooks-model-judge"})
+"""Hooks that hold nobody back, but answer what others ask."""
+
+
+def _judge_loss(entry: Mapping[str, Any]) -> Word:
+    if entry["module"] in _ANSWERING:
+        return "stricter"
+    return "different" if _observes(entry) else "weaker"
 
 
 def _observes(entry: Mapping[str, Any]) -> bool:

@@ -37,6 +37,7 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "hooks-cost-control": ("amplifier_hooks.guards.cost_control", ()),
     "hooks-rate-limit": ("amplifier_hooks.guards.rate_limit", ()),
+    "hooks-model-judge": ("amplifier_hooks.guards.model_judge", ()),
     "hooks-rules": (
         "amplifier_hooks.guards.rules.loading",
         ("amplifier_hooks.guards.rules.rule:ANSWER_FIELDS",),

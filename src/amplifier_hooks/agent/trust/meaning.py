@@ -289,6 +289,13 @@ GUARDS: Mapping[str, Mapping[str, Comparison]] = {
         "command_keys": gains,
         "file": _compare_files,
     },
+    "hooks-model-judge": {
+        "hooks": exempts,
+        "tools": exempts,
+        "max_questions": fewer,
+        "max_input": fewer,
+        "timeout": compare_unknown,
+    },
     "hooks-shell": {"timeout": compare_unknown, "fail_closed": ranked(True, False)},
 }
 """What is known of the options of our guards; `rules` and waiting are compared by themselves."""

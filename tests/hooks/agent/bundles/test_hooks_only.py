@@ -53,3 +53,9 @@ def test_the_other_program_decides_how_many_calls_run_at_once() -> None:
     assert keep_hooks_only(PLAN)["session"]["limits"] == {"tool_calls_at_once": None}
     limited = {**PLAN, "session": {**PLAN["session"], "limits": {"tool_calls_at_once": 2}}}
     assert keep_hooks_only(limited)["session"]["limits"] == {"tool_calls_at_once": 2}
+
+
+def test_the_model_that_judges_questions_is_left() -> None:
+    """It is not the other program's model; without the judge there is none."""
+    judged = {**PLAN, "hooks": [*PLAN["hooks"], {"module": "hooks-model-judge"}]}
+    assert keep_hooks_only(judged)["providers"] == ["provider-anthropic"]

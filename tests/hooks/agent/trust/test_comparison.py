@@ -48,6 +48,12 @@ SERVERS = {"via": "server", "server": "http://127.0.0.1:1", "token": "t0ken-t0ke
 
 ENTRIES = [
     (hook(), {"hooks": []}, "weaker: g would be gone"),
+    (hook("hooks-model-judge"), {"hooks": []}, "stricter: hooks-model-judge would be gone"),
+    (
+        {"hooks": []},
+        hook("hooks-model-judge"),
+        "weaker: hooks-model-judge would let a model answer questions in a person's place",
+    ),
     (hook(name="n"), hook(name="n", locked=True), "stricter: n would now be locked"),
     (hook(required=True), hook(required=False), "weaker: g would no longer be required"),
     (hook(locked=True), hook(), "weaker: g would no longer be locked"),
