@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.agent.session.wall import SessionWall
+from amplifier_hooks.agent.session.capabilities import SessionWall
 from amplifier_hooks.agent.tools import bash
 from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.modules.options import parse_config

@@ -17,7 +17,7 @@ from amplifier_core import tool_call
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.utils import resolve
 from amplifier_core.utils.conversation import add_message, list_open_ids
-from amplifier_hooks.agent.loops.request import RequestBuilder
+from amplifier_hooks.agent.loops.model_call import RequestBuilder
 from tests.docs.blocks import Block
 from tests.docs.test_examples import BLOCKS
 from tests.support.message_rules import check_history, check_request

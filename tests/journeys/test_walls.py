@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.agent.session.wall import SessionWall
+from amplifier_hooks.agent.session.capabilities import SessionWall
 from amplifier_hooks.agent.tools import bash, search
 from amplifier_hooks.guards import git_status, linter_feedback, test_runner
 from amplifier_hooks.guards.policy.protected_places import list_places

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool
-from amplifier_hooks.agent.loops.result_text import RESULT_LIMIT, render_result
+from amplifier_hooks.agent.loops.loop import RESULT_LIMIT, render_result
 from tests.support.sessions import SessionHarness, calls
 
 

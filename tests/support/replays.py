@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.session import AmplifierSession
-from amplifier_hooks.agent.session.inspection.selection import holds_log
+from amplifier_hooks.agent.session.inspection.trails import holds_log
 from amplifier_hooks.insight.replay.job import Job
 from amplifier_hooks.insight.replay.plan import StandIns, build_plan
 from amplifier_hooks.insight.replay.playback import Playback

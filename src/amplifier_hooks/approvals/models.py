@@ -260,10 +260,6 @@ class RuleList(Value):
 SessionStatus = Literal["running", "waiting", "idle", "ended", "failed", "lost"]
 """`waiting`: for a person. `lost`: its process has not been heard of for longer than its lease."""
 
-SELF_TEST_PREFIX = "amplifier-check-"
-SELF_TEST_HOOK = "amplifier-check"
-"""What `amplifier guard check` calls its own sessions, behind the agent's name, and its hook."""
-
 
 class SessionEntry(Value):
     """One session in the index."""

@@ -143,7 +143,7 @@ class LazyGroup(click.Group):
 
 def _suggest(name: str, known: Sequence[str]) -> str:
     from amplifier_core.utils.text import find_closest
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     close = find_closest(name, known)
     meant = f" Did you mean {close!r}?" if close else f" There are {', '.join(known)}."

@@ -200,7 +200,7 @@ def _report_failure(error: Exception, debug: bool) -> int:
 
 def _describe_usage(error: click.ClickException) -> str:
     """What was wrong, in one line, and where the right way is written."""
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     text = escape(" ".join(error.format_message().split()))
     context = getattr(error, "ctx", None)
@@ -218,7 +218,7 @@ def _print_traceback(error: Exception) -> None:
 
 def _describe(error: Exception) -> str:
     """An error in one line; one that nobody expected is called a bug."""
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     text = escape(str(error).strip(), lines=True)
     if exit_codes.is_expected(error):

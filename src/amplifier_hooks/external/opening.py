@@ -29,7 +29,7 @@ from amplifier_core.records import SessionEnded, SessionStarted
 from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle, load_bundle
-from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
+from amplifier_hooks.agent.bundles.mount_plan import keep_hooks_only
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.trust.material import Material, collect_material

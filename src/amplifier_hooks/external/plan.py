@@ -10,8 +10,8 @@ from typing import Any
 
 from amplifier_core.mount_plan import list_ways
 from amplifier_hooks.agent.bundles import Bundle, load_bundle
-from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
 from amplifier_hooks.agent.bundles.load import list_project_candidates
+from amplifier_hooks.agent.bundles.mount_plan import keep_hooks_only
 from amplifier_hooks.agent.trust.material import Material, Untrusted, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore, is_trusted_by_name
 from amplifier_hooks.guards.policy.paths import escape_glob

@@ -28,8 +28,7 @@ from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
-from amplifier_hooks.agent.trust.import_guard import guard_imports
-from amplifier_hooks.agent.trust.material import Material, collect_material
+from amplifier_hooks.agent.trust.material import Material, collect_material, guard_imports
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.approvals.errors import Conflict, NotFound, TooMany
 from amplifier_hooks.approvals.models import ApprovalFilter, SessionEntry

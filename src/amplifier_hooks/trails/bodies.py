@@ -28,6 +28,11 @@ class BundleLoaded(records.Body):
     hooks_digest: str
 
 
+SELF_TEST_PREFIX = "amplifier-check-"
+SELF_TEST_HOOK = "amplifier-check"
+"""What `amplifier guard check` calls its own sessions, behind the agent's name, and its hook."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SelfTest(records.Body):
     """A command of ours holds this session with itself."""

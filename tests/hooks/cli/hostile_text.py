@@ -7,7 +7,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from amplifier_hooks.cli.text.escape import TAB
+from amplifier_hooks.text.escape import TAB
 
 NASTY = [
     "\x1b[2K",

@@ -1,15 +1,15 @@
-"""Mount plans that are written in code, under the same rules as bundle files."""
+"""Mount plans written in code, under the same rules as bundle files, and the long form of both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mount_plan import EXAMPLES, MountPlan, list_ways
+from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan, list_ways, read_entry
 from amplifier_hooks.agent.bundles import schema
 from amplifier_hooks.agent.bundles.bundle import Bundle, make_bundle
-from amplifier_hooks.agent.bundles.long_form import write_out
 from amplifier_hooks.yaml_files.node import (
     Node,
     Place,
@@ -19,6 +19,141 @@ from amplifier_hooks.yaml_files.node import (
     raise_problems,
     to_plain,
 )
+
+_PATH_STARTS = ("./", "../", "/", "~/")
+
+
+def write_out(document: Node, base: Path) -> Node:
+    """Turn module ids into entries, and make paths absolute, from the folder of their file."""
+    document = _change_lists(document, base)
+    document = _change_key(document, "session", lambda node: _write_session(node, base))
+    for section, key in (("audit", "path"), ("approval", "store")):
+        document = _resolve_key(document, section, key, base)
+    document = _change_key(document, "sandbox", lambda node: _write_sandbox(node, base))
+    return _change_key(
+        document,
+        "agents",
+        lambda node: _change_values(node, lambda agent: _write_agent(agent, base)),
+    )
+
+
+def _resolve_key(document: Node, section: str, key: str, base: Path) -> Node:
+    return _change_key(
+        document, section, lambda node: _change_key(node, key, lambda p: _resolve_path(p, base))
+    )
+
+
+def _change_key(node: Node, key: str, change: Callable[[Node], Node]) -> Node:
+    child = node.mapping().get(key)
+    return node if child is None else node.with_key(key, change(child))
+
+
+def _change_values(node: Node, change: Callable[[Node], Node]) -> Node:
+    if not isinstance(node.value, dict):
+        return node
+    return replace(node, value={key: change(child) for key, child in node.value.items()})
+
+
+def _change_items(node: Node, change: Callable[[Node], Node]) -> Node:
+    return replace(node, value=tuple(map(change, node.value))) if node.items() else node  # type: ignore[arg-type]
+
+
+def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = LISTS) -> Node:
+    for key in keys:
+        node = _change_key(
+            node, key, lambda entries: _change_items(entries, lambda e: _write_entry(e, base))
+        )
+    return node
+
+
+def _write_sandbox(node: Node, base: Path) -> Node:
+    if not isinstance(node.value, dict):
+        node = Node({"mode": node}, node.place)
+    # In YAML `off` is a way to write false.
+    node = _change_key(
+        node, "mode", lambda mode: replace(mode, value="off") if mode.value is False else mode
+    )
+    return _change_key(
+        node, "write", lambda paths: _change_items(paths, lambda path: _resolve_path(path, base))
+    )
+
+
+def _write_session(node: Node, base: Path) -> Node:
+    for key in EXAMPLES:
+        node = _change_key(node, key, lambda entry: _write_entry(entry, base))
+    return node
+
+
+def _write_agent(agent: Node, base: Path) -> Node:
+    agent = _change_key(agent, "session", lambda node: _write_session(node, base))
+    agent = _change_key(
+        agent, "tools", lambda tools: _change_items(tools, lambda tool: _write_tool(tool, base))
+    )
+    return _change_lists(agent, base, ("providers", "hooks"))
+
+
+def _write_tool(tool: Node, base: Path) -> Node:
+    """Tools have names like Read, modules have ids like tool-filesystem."""
+    is_module = isinstance(tool.value, dict) or "-" in str(tool.value) or "/" in str(tool.value)
+    return _write_entry(tool, base) if is_module else tool
+
+
+def _write_entry(entry: Node, base: Path) -> Node:
+    if isinstance(entry.value, str):
+        entry = Node({"module": entry}, entry.place)
+    module = entry.text("module")
+    if module is not None and module.startswith(_PATH_STARTS):
+        path = replace(entry.mapping()["module"], value=module)
+        stem = Path(module).stem.replace("_", "-")
+        entry = entry.with_key("source", path).with_key("module", replace(path, value=stem))
+    return _change_key(entry, "source", lambda node: _resolve_path(node, base))
+
+
+def _resolve_path(node: Node, base: Path) -> Node:
+    if not isinstance(node.value, str) or not node.value or "://" in node.value:
+        return node
+    return replace(node, value=str((base / Path(node.value).expanduser()).absolute()))
+
+
+_NEED_A_MODEL = frozenset({"hooks-session-naming"})
+_JUDGE = "hooks-model-judge"
+_SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
+
+
+def keep_hooks_only(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan without what the other program has itself: model, tools, agents, sandbox.
+
+    A model that answers questions is not the other program's, so its provider stays.
+    """
+    session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
+    # The other program knows how many of its calls run at once: they may wait for one another.
+    session["limits"] = {"tool_calls_at_once": None, **(session.get("limits") or {})}
+    hooks = [_leave_showing(one) for one in plan["hooks"] if not _needs_model(one)]
+    return {
+        **plan,
+        "session": session,
+        "providers": plan["providers"] if _has_judge(plan) else [],
+        "tools": [],
+        "agents": {},
+        "hooks": hooks,
+        "sandbox": {"mode": "off"},
+    }
+
+
+def _has_judge(plan: Mapping[str, Any]) -> bool:
+    return any(read_entry("hooks", one).module == _JUDGE for one in plan["hooks"])
+
+
+def _needs_model(entry: Any) -> bool:
+    return read_entry("hooks", entry).module in _NEED_A_MODEL
+
+
+def _leave_showing(entry: Any) -> Any:
+    """How far it is, the other program shows itself; lines of ours would stand between its own."""
+    found = read_entry("hooks", entry)
+    if found.module not in _SHOW_PROGRESS or not isinstance(entry, Mapping):
+        return entry
+    return {**entry, "config": {"show": False, **found.config}}
 
 
 def mount_plan_problems(plan: Mapping[str, Any], name: str = "mount plan") -> tuple[Problem, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_hooks.agent.loops.loop import Loop
-from amplifier_hooks.agent.loops.turn import SYNONYMS, LoopConfig, Turn
+from amplifier_hooks.agent.loops.model_call import SYNONYMS, LoopConfig, Turn
 from amplifier_hooks.modules.options import parse_known
 
 

@@ -1,32 +1,240 @@
-"""The call of the model, with retries; hooks see the request and the reply."""
+"""A turn's calls of the model: what it is sent, with room made for it, and retries.
+
+Hooks see the request and the reply. Anybody may have changed a message since it was validated, so
+each is compared with a copy.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from amplifier_core.answers import Outcome
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import SessionError
 from amplifier_core.events import (
     PROVIDER_ERROR,
     PROVIDER_RESPONSE,
     PROVIDER_RETRY,
 )
+from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, Usage
+from amplifier_core.message_models import (
+    ChatRequest,
+    ChatResponse,
+    Message,
+    TextBlock,
+    ToolSpec,
+    Usage,
+)
 from amplifier_core.payloads import (
     ErrorDetails,
     ProviderErrorData,
     ProviderRequestData,
     ProviderResponseData,
     ProviderRetryData,
+    Status,
 )
+from amplifier_core.utils import is_awaitable
+from amplifier_core.utils.calling import list_parameters
+from amplifier_core.utils.conversation import arrange_messages
+from amplifier_core.utils.copying import copy_plain, is_equal
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
-from amplifier_hooks.agent.loops.compaction import read_messages
-from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages
-from amplifier_hooks.agent.loops.turn import Denial, LoopConfig, Turn
 from amplifier_hooks.modules.conversation import explain_cut
+
+SYNONYMS = {"max_iterations": "max_turns", "default_provider": "provider"}
+"""What loops of the ecosystem call these options."""
+
+
+class LoopConfig(BaseModel):
+    """Options of the loops."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_turns: int = Field(
+        default=50, ge=1, description="Requests to the model for one prompt; -1: no limit"
+    )
+    max_denied: int = Field(default=8, ge=1, description="Rounds in a row with every call denied")
+    attempts: int = Field(default=4, ge=1, description="Tries of one request")
+    retry_delay: float = Field(default=1.0, ge=0, description="Seconds before the second try")
+    max_retry_delay: float = Field(default=60.0, ge=0)
+    provider: str | None = Field(default=None, description="Which one; the first if not said")
+    system: str | None = Field(default=None, description="Instructions before the conversation")
+    parallel_tools: bool = True
+
+    @field_validator("max_turns", mode="before")
+    @classmethod
+    def _read_no_limit(cls, value: Any) -> Any:
+        return sys.maxsize if value == -1 else value
+
+
+@dataclass
+class Turn:
+    """The state of one prompt: what it works with, and how far it has come."""
+
+    coordinator: SessionCoordinator
+    context: ContextManager
+    provider: Provider
+    tools: Mapping[str, Tool]
+    specs: list[ToolSpec]
+    number: int = 1
+    """Which turn of the conversation it is."""
+    requests: int = 0
+    denied_in_a_row: int = 0
+    status: Status = "success"
+    streamed: bool = False
+    """Whether hooks were told of the last reply's text as it arrived."""
+    last_message: dict[str, Any] = field(default_factory=dict)
+    unfinished: str = ""
+    """What has arrived of a reply that was interrupted, without the beginning of a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A hook stopped the turn; `text` is what the user reads instead of a reply."""
+
+    text: str
+
+
+Plain = dict[str, Any]
+Pair = tuple[Plain | None, Message]
+"""A copy of what was validated, None if there is none to compare with, and the result."""
+
+
+class ValidatedMessages:
+    """The messages of the last conversation, in the form that providers take."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Pair] = {}
+        """By the identity of what was validated, because contexts keep their messages."""
+
+    def update(self, messages: Sequence[Plain]) -> list[Message]:
+        """The messages of a conversation, as providers take them."""
+        pairs = [_reuse(message, self._known.get(id(message))) for message in messages]
+        self._known = dict(zip(map(id, messages), pairs, strict=True))
+        return [result for _, result in pairs]
+
+
+def _reuse(message: Plain, known: Pair | None) -> Pair:
+    # By identity first: contexts keep their messages. That another dict may have got the id of
+    # one that is gone does no harm, because what counts is what it says.
+    if known is not None and is_equal(message, known[0]):
+        return known
+    return copy_plain(message), validate(message)
+
+
+def validate(message: Plain) -> Message:
+    """A message as providers take it."""
+    if message.get("content") is None:  # some contexts store a reply that only calls tools so
+        message = {**message, "content": ""}
+    return Message.model_validate(message)
+
+
+class RequestBuilder:
+    """Builds the requests of one loop; a message that was validated before is not again."""
+
+    def __init__(self, system: str | None = None) -> None:
+        self._instructions = [Message(role="system", content=system)] if system else []
+        self._validated = ValidatedMessages()
+        self._names: list[str] = []
+        self._tools: list[Tool] = []
+        self._specs: list[ToolSpec] = []
+
+    def describe_tools(self, tools: Mapping[str, Tool]) -> list[ToolSpec]:
+        """What the model is told about the tools."""
+        names, mounted = list(tools), list(tools.values())
+        if names != self._names or mounted != self._tools:
+            self._names, self._tools = names, mounted
+            self._specs = [_describe_tool(name, tool) for name, tool in tools.items()]
+        return self._specs
+
+    def build(
+        self, messages: Sequence[Plain], specs: list[ToolSpec], passing: Passing | None = None
+    ) -> ChatRequest:
+        """The request for a conversation; the configured instructions come first."""
+        results = self._validated.update(messages)
+        if passing is not None:
+            results = [*results[: passing.place], *map(validate, passing.behind)]
+        return ChatRequest(messages=[*self._instructions, *results], tools=specs or None)
+
+
+class Passing(NamedTuple):
+    """What one request has in place of the end of the conversation, or behind it."""
+
+    place: int
+    behind: list[Plain]
+
+
+def choose_messages(opened: Outcome, asked: list[Plain]) -> tuple[list[Plain], Passing | None]:
+    """What to send: the conversation that hooks were asked about, as far as they left it as it is.
+
+    They judge a copy, and whatever is in a copy would have to be validated again.
+    """
+    left: list[Plain] = (opened.data or {})["messages"]
+    if left is asked or not asked or any(answer.left is not None for answer in opened.answers):
+        return left, None
+    # What is for this request only stands behind the conversation, or in its last message.
+    for place in (len(asked), len(asked) - 1):
+        if is_equal(left[:place], asked[:place]):
+            behind = left[place:]
+            # The list may be the context's own, and have grown since it was judged.
+            is_whole = place == len(asked) and not behind
+            return asked, None if is_whole else Passing(place, behind)
+    return left, None
+
+
+def _describe_tool(name: str, tool: Tool) -> ToolSpec:
+    # Tools of other authors may lack either; a model can call them all the same.
+    return ToolSpec(
+        name=name,
+        description=getattr(tool, "description", None),
+        parameters=getattr(tool, "input_schema", None) or {"type": "object"},
+    )
+
+
+Messages = list[dict[str, Any]]
+
+
+async def read_messages(context: ContextManager, provider: Provider) -> Messages:
+    """What to send to the provider; nothing from a context that can only say all that it holds."""
+    read = getattr(context, "get_messages_for_request", None)
+    if read is None:
+        await compact_if_needed(context)
+        return []
+    return arrange_messages(list(await _resolve(read(provider=provider))))
+
+
+async def compact_if_needed(context: ContextManager) -> None:
+    """Compact the context if it can and wants to; its methods may be plain or async."""
+    should_compact = getattr(context, "should_compact", None)
+    if should_compact is None:
+        return
+    if await _resolve(should_compact()):
+        await _resolve(context.compact())  # type: ignore[attr-defined]  # goes with should_compact
+
+
+async def compact_now(context: ContextManager | None) -> bool:
+    """Compact the context because a person wants it; False if there was nothing to do.
+
+    A context that knows why it is compacted gets the trigger `manual`.
+    """
+    compact = getattr(context, "compact", None)
+    if compact is None:
+        raise SessionError(f"{type(context).__name__} cannot be compacted: it has no compact()")
+    known = list_parameters(compact)
+    told = {"trigger": "manual"} if known and known & {"trigger", "**"} else {}
+    return await _resolve(compact(**told)) is not False
+
+
+async def _resolve(outcome: Any) -> Any:
+    return await outcome if is_awaitable(outcome) else outcome
+
 
 FetchReply = Callable[[Turn, ChatRequest], Awaitable[ChatResponse]]
 

@@ -7,9 +7,9 @@ Configure   as loop-basic
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
@@ -29,10 +29,40 @@ from amplifier_core.payloads import (
     ThinkingDeltaData,
     ThinkingFinalData,
 )
-from amplifier_hooks.agent.loops.held_text import HeldText
 from amplifier_hooks.agent.loops.loop import Loop
-from amplifier_hooks.agent.loops.turn import SYNONYMS, LoopConfig, Turn
+from amplifier_hooks.agent.loops.model_call import SYNONYMS, LoopConfig, Turn
 from amplifier_hooks.modules.options import parse_known
+
+
+class TextStream(Protocol):
+    """What a scrubber opens that can look over the edges of pieces (`open_stream`)."""
+
+    def feed(self, piece: str) -> str: ...
+    def flush(self) -> str: ...
+
+
+class HeldText:
+    """Takes the pieces of one block through every scrubber that can look over their edges.
+
+    Scrubbers that cannot see each piece by itself, when it is shown or recorded.
+    """
+
+    def __init__(self, scrubbers: Iterable[Any]) -> None:
+        opened = (getattr(one, "open_stream", None) for one in scrubbers)
+        self._streams: list[TextStream] = [open_stream() for open_stream in opened if open_stream]
+
+    def feed(self, piece: str) -> str:
+        """Take a piece; returns what may be shown now, which may be nothing."""
+        for stream in self._streams:
+            piece = stream.feed(piece)
+        return piece
+
+    def flush(self) -> str:
+        """What was held back, now that the block is complete."""
+        rest = ""
+        for stream in self._streams:
+            rest = stream.feed(rest) + stream.flush()
+        return rest
 
 
 class StreamingLoop(Loop):

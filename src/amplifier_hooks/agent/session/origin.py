@@ -1,18 +1,59 @@
-"""Where a session comes from, as its trail says it: its folder and its bundle."""
+"""Where a session comes from, as its trail says it: its folder, its bundle, or a self-test.
+
+`amplifier guard check` fires events of its own in sessions where nobody worked, so they never count
+as sessions of people. Their trails say what they are, in a record that only a check under way can
+have written; older trails show it by the hook that a check adds to its session.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from importlib.resources import files as list_resources
 from itertools import islice
 from pathlib import Path
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.machine.files import normalize
-from amplifier_hooks.trails.bodies import BundleLoaded
+from amplifier_hooks.trails.bodies import (
+    SELF_TEST_HOOK,
+    SELF_TEST_PREFIX,
+    BundleLoaded,
+    SelfTest,
+)
+
+_ID = re.compile(rf"[a-z_-]+-{SELF_TEST_PREFIX}[0-9a-f]{{16}}")
+_RECORDS_BEFORE_TURN = 2_000
+"""So many records are looked at: the hook is added before the first turn."""
+
+
+def record_self_test(coordinator: SessionCoordinator, command: str) -> None:
+    """Say in the trail of a session that a command of ours holds it with itself."""
+    coordinator.trail.write(SelfTest(command=command))
+
+
+def is_self_test(log: Path) -> bool:
+    """Whether a trail is one of a self-test; its name alone decides nothing."""
+    from amplifier_audit.errors import AuditError
+    from amplifier_audit.log_directory import open_log
+    from amplifier_audit.reader import read_records
+
+    if not _ID.fullmatch(log.name):
+        return False
+    try:
+        records = islice(read_records(open_log(log)), _RECORDS_BEFORE_TURN)
+        return any(
+            one["type"] == SelfTest.type
+            or (one["type"] == "hook_registered" and one["hook"] == SELF_TEST_HOOK)
+            for one in records
+        )
+    except (AuditError, OSError):
+        return False
+
 
 _LOOK = 100
 """So many records are looked at: this one is written before the modules are mounted."""

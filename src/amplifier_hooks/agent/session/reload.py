@@ -30,7 +30,7 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.conversation import add_message
 from amplifier_hooks.agent.bundles import Bundle, BundleError
-from amplifier_hooks.agent.session.skipped_modules import add_place
+from amplifier_hooks.agent.session.assembled import add_place
 from amplifier_hooks.agent.session.sub_agents import apply_session_options
 from amplifier_hooks.agent.session.watched_files import OwnEdits, Stamp, list_files, stamp_files
 from amplifier_hooks.agent.trust.comparison import Change, select

@@ -12,13 +12,12 @@ from amplifier_core.hook_counts import HookCounts
 from amplifier_core.records import UNNAMED
 from amplifier_hooks.approvals.errors import BadRequest
 from amplifier_hooks.approvals.models import (
-    SELF_TEST_HOOK,
-    SELF_TEST_PREFIX,
     Overruling,
     SessionRecord,
 )
 from amplifier_hooks.approvals.stores.checks import clean_text, read_seconds
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.trails.bodies import SELF_TEST_HOOK, SELF_TEST_PREFIX
 from amplifier_hooks.trails.reading import read_item
 from amplifier_hooks.trails.recount import count_item
 

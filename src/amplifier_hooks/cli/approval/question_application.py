@@ -27,7 +27,7 @@ from amplifier_hooks.cli.approval.question import (
 )
 from amplifier_hooks.cli.terminal import Terminal, make_output
 from amplifier_hooks.cli.text.fragments import Line, join_text, wrap, wrap_words
-from amplifier_hooks.cli.text.styles import STYLES, to_prompt_toolkit
+from amplifier_hooks.cli.text.output import STYLES, to_prompt_toolkit
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application

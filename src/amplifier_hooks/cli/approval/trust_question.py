@@ -6,8 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from amplifier_core.approval import ApprovalQuestion, ApprovalTimeout
-from amplifier_hooks.agent.trust.dead_guards import find_dead_guards
-from amplifier_hooks.agent.trust.difference import describe_change, describe_first_use
+from amplifier_hooks.agent.trust.difference import (
+    describe_change,
+    describe_first_use,
+    find_dead_guards,
+)
 from amplifier_hooks.agent.trust.material import Material, Untrusted
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
 from amplifier_hooks.cli.person import refuse_agents

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.text.escape import escape
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.guards.backup import Backup

@@ -80,7 +80,7 @@ SIGNS = {"good": ("good", "✓"), "absent": ("dim", "·"), "broken": ("bad", "�
 @AS_JSON
 def doctor(as_json: bool) -> int:
     """Check the environment, extras, versions, keys and the health of stores and logs."""
-    from amplifier_hooks.agent.trust.import_guard import guard_imports
+    from amplifier_hooks.agent.trust.material import guard_imports
 
     with guard_imports(Path.cwd()):
         findings = list(examine())
@@ -139,7 +139,7 @@ def _print(findings: list[Finding]) -> None:
 
 
 def _make_row(finding: Finding) -> tuple[Line, str]:
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     return (SIGNS[finding.health], ("", f" {escape(finding.name)}")), escape(finding.detail)
 

@@ -50,9 +50,9 @@ def modules() -> None:
 @AS_JSON
 def list_modules(kind: str | None, as_json: bool) -> None:
     """List installed modules: id, kind, and what they do."""
-    from amplifier_hooks.agent.trust.import_guard import guard_imports
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.agent.trust.material import guard_imports
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     with guard_imports(Path.cwd()):
         found = [known for known in find_installed() if kind in (None, known.kind)]
@@ -120,7 +120,7 @@ def _open_trusted(module: str) -> Iterator[str]:
     """
     import tempfile
 
-    from amplifier_hooks.agent.trust.import_guard import guard_imports
+    from amplifier_hooks.agent.trust.material import guard_imports
 
     folder = Path.cwd()
     source, snapshot = _find_files(module, folder)
@@ -156,7 +156,7 @@ def _find_files(module: str, folder: Path) -> tuple[Path | None, Snapshot]:
 def _require_trusted(module: str, folder: Path, snapshot: Snapshot) -> None:
     from amplifier_hooks.agent.trust.material import Untrusted
     from amplifier_hooks.agent.trust.store import TrustStore
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     if not TrustStore().has_seen(folder, snapshot.files.values()):
         names = ", ".join(escape(str(path)) for path in list(snapshot.files)[:5])
@@ -191,8 +191,8 @@ async def _validate(
 
 
 def _print_checks(module: str, kind: str, result: Any, as_json: bool) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     if as_json:
         import json

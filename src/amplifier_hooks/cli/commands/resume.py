@@ -49,7 +49,7 @@ async def prepare_resume(
 
 
 def _load(store: SessionStore, wanted: str) -> SavedSession:
-    from amplifier_hooks.agent.session.inspection.recorded_sessions import find_saved
+    from amplifier_hooks.agent.session.inspection.trails import find_saved
 
     return store.load(find_saved(store, wanted).id)
 
@@ -105,7 +105,7 @@ def _require_yes(what: str, instead: str) -> None:
 
 def list_news(resumption: Resumption, material: Material) -> Iterator[tuple[str, str]]:
     """What the person should know before the session goes on, each with its level."""
-    from amplifier_hooks.cli.text.words import shorten_folder
+    from amplifier_hooks.cli.text.output import shorten_folder
 
     if resumption.moved_to is not None:
         folder = shorten_folder(str(resumption.moved_to))
@@ -203,7 +203,7 @@ def show_last_exchange(saved: SavedSession | None) -> None:
 
 def _shorten(text: str, most: int, *, from_end: bool) -> list[str]:
     """Lines of a foreign text, harmless; those that do not fit are counted."""
-    from amplifier_hooks.cli.text.escape import make_readable
+    from amplifier_hooks.text.escape import make_readable
 
     lines = make_readable(text).split("\n") if text else []
     more = len(lines) - most

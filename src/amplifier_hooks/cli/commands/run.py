@@ -14,8 +14,8 @@ import click
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import Sigterm, heed_interrupts, heed_sigterm
 from amplifier_hooks.cli.options import add_agent_options
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.modules.conversation import GO_ON
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.cli.commands.agent import AgentOptions

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_hooks.agent.session.inspection.recorded_sessions import (
+from amplifier_hooks.agent.session.inspection.trails import (
     WHAT_CAN_BE_DONE,
     RecordedSession,
+    Trail,
     describe_recorded,
     find_saved,
+    list_names_beside,
     list_unsaved,
 )
-from amplifier_hooks.agent.session.inspection.trails import Trail, list_names_beside
 from amplifier_hooks.cli.options import AS_JSON, SELF_TESTS
 from amplifier_hooks.coding_agents.installing.names import TITLES
 
@@ -101,8 +102,8 @@ def _print_list(chosen: list[SessionInfo | RecordedSession], known: list[str]) -
 
 
 def _make_row(one: SessionInfo | RecordedSession, short: str) -> tuple[str, ...]:
-    from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.cli.text.words import format_age, shorten_folder
+    from amplifier_hooks.cli.text.output import format_age, shorten_folder
+    from amplifier_hooks.text.escape import escape
 
     folder = escape(shorten_folder(one.working_dir)) if one.working_dir else "?"
     if isinstance(one, RecordedSession):
@@ -118,8 +119,8 @@ def _make_row(one: SessionInfo | RecordedSession, short: str) -> tuple[str, ...]
 @click.option("--json", "as_json", is_flag=True, help="The whole saved state.")
 def show(session: str, as_json: bool) -> None:
     """Show a session and its conversation."""
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     store = _open_store()
     saved = store.load(find_saved(store, session).id)
@@ -143,8 +144,8 @@ def get_messages(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _print_message(message: Mapping[str, Any]) -> None:
     from amplifier_hooks.cli.display.narration import join_blocks, summarize_call
-    from amplifier_hooks.cli.text.escape import make_readable
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import make_readable
 
     role = str(message.get("role", "?"))
     styles = {"user": "title", "assistant": "note"}
@@ -161,7 +162,7 @@ def _print_message(message: Mapping[str, Any]) -> None:
 
 def _fold(text: str) -> list[Part]:
     """The first line, and how many are behind it."""
-    from amplifier_hooks.cli.text.escape import get_first_line
+    from amplifier_hooks.text.escape import get_first_line
 
     more = text.strip().count("\n")
     return [
@@ -186,8 +187,8 @@ def resume(ctx: click.Context, session: str) -> Any:
 def delete(session: tuple[str, ...], yes: bool) -> None:
     """Delete sessions permanently."""
     from amplifier_hooks.cli.person import confirm
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     store = _open_store()
     infos = [find_saved(store, one) for one in session]

@@ -69,16 +69,16 @@ def _collect(bundle: Path | None) -> Material:
 
 
 def _report_unset(material: Material) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     for problem in material.bundle.unset:
         print_line(("warn", "! "), escape(f"Left out here: {problem}"))
 
 
 def _revoke(store: TrustStore) -> int:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     gone = store.revoke(Path.cwd())
     for one in gone:
@@ -91,8 +91,8 @@ def _revoke(store: TrustStore) -> int:
 def _show(material: Material, store: TrustStore) -> int:
     from amplifier_hooks.agent.trust.difference import describe_first_use
     from amplifier_hooks.cli.approval.trust_question import describe, explain
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     trusted = store.is_trusted(material)
     text = describe_first_use(material) if trusted else describe(material, store)
@@ -137,8 +137,8 @@ async def _ask(material: Material, store: TrustStore) -> int:
 
 
 def _confirm(material: Material) -> int:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     print_line(("good", "✓ "), escape(f"{material.name} of {material.folder} is trusted"))
     return _print_dead_guards(material)
@@ -146,9 +146,9 @@ def _confirm(material: Material) -> int:
 
 def _print_dead_guards(material: Material) -> int:
     """Say which guards would guard nothing; no session starts with those."""
-    from amplifier_hooks.agent.trust.dead_guards import find_dead_guards
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.agent.trust.difference import find_dead_guards
     from amplifier_hooks.cli.text.output import print_wrapped
+    from amplifier_hooks.text.escape import escape
 
     found = find_dead_guards(material)
     for one in found:
@@ -173,8 +173,8 @@ def list_trusted(as_json: bool) -> int:
             json.dumps([{key: getattr(one, key) for key in keys} for one in found], indent=2)
         )
         return exit_codes.FAILED if damaged else exit_codes.DONE
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     rows = [(escape(one.folder), escape(one.bundle), one.time, escape(one.by)) for one in found]
     if not rows and not damaged:
@@ -185,7 +185,7 @@ def list_trusted(as_json: bool) -> int:
 
 def _report_damaged(damaged: Collection[Damaged]) -> None:
     """On the side: a list in JSON stays one."""
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     for one in damaged:
         click.echo(escape(f"✗ {one.path} is damaged and trusts nothing: {one.why}"), err=True)

@@ -14,7 +14,7 @@ from typing import IO, Any, Literal, Protocol
 
 from amplifier_audit.streams import open_output
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_hooks.cli.display.run_state import RunState
+from amplifier_hooks.cli.display.narration import RunState
 from amplifier_hooks.cli.early_signals import LastLine
 from amplifier_hooks.cli.text.encoding import accept_any_text
 

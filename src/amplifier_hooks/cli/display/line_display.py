@@ -9,14 +9,14 @@ from typing import IO, Any
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_hooks.cli.display.narration import (
+    RunState,
     calls_tools,
     describe_event,
     describe_message,
     get_reply_text,
 )
-from amplifier_hooks.cli.display.run_state import RunState
-from amplifier_hooks.cli.text.escape import make_readable
 from amplifier_hooks.cli.text.fragments import Line, join_text
+from amplifier_hooks.text.escape import make_readable
 
 
 class LineDisplay:

@@ -21,14 +21,14 @@ from rich.theme import Theme
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_hooks.agent.loops.held_text import HeldText
+from amplifier_hooks.agent.loops.streaming import HeldText
 from amplifier_hooks.agent.tools.live_output import CAPABILITY
 from amplifier_hooks.cli.display.line_display import LineDisplay
 from amplifier_hooks.cli.display.reply_text import Rows, make_reply
 from amplifier_hooks.cli.terminal import DEVICE, NoTerminal, open_terminal
-from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import Line, count_cells, cut_end
-from amplifier_hooks.cli.text.styles import STYLES
+from amplifier_hooks.cli.text.output import STYLES
+from amplifier_hooks.text.escape import escape, get_first_line, make_readable
 
 ESCAPE = "\x1b"
 PATIENCE = 0.1

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
 
-from amplifier_hooks.cli.text.escape import ESCAPED, escape
+from amplifier_hooks.text.escape import ESCAPED, escape
 
 Row = list[Segment]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from amplifier_hooks.cli.text.escape import ESCAPED, TAB, escape
+from amplifier_hooks.text.escape import ESCAPED, TAB, escape
 
 ELLIPSIS = "…"
 

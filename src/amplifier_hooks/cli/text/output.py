@@ -1,18 +1,134 @@
-"""What a command prints: styled lines, plain without a terminal or with NO_COLOR."""
+"""What a command prints: styles, short words, plain text without a terminal or with NO_COLOR."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from amplifier_hooks.cli.text.styles import to_ansi
+from amplifier_hooks.text.escape import (
+    ESCAPED,
+    TAB,
+    escape,
+    get_first_line,
+    make_readable,
+    unescape,
+)
 
 if TYPE_CHECKING:
     from amplifier_hooks.cli.text.fragments import Fragment, Line
+
+
+STYLES = {
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "note": "cyan",
+    "dim": "bright_black",
+    "title": "bold",
+    "tool": "bold cyan",
+    "target": "bold",
+    "key": "cyan",
+    "escape": "reverse magenta",
+    "gutter": "bright_black",
+    # A change to a file
+    "add": "green",
+    "del": "red",
+    "hunk": "cyan",
+    # A shell command
+    "program": "bold green",
+    "operator": "bold yellow",
+    "string": "cyan",
+    # A question
+    "rule": "yellow",
+    "question": "bold yellow",
+    "time": "yellow",
+    "urgent": "bold red",
+    "prompt": "bold",
+    "label": "bright_black",
+    "comment": "italic",
+    "cursor": "reverse",
+    "allow": "bold green",
+    "refuse": "bold red",
+}
+
+_ANSI = {
+    "bold": "1",
+    "italic": "3",
+    "reverse": "7",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "magenta": "35",
+    "cyan": "36",
+    "bright_black": "90",
+}
+_ATTRIBUTES = frozenset({"bold", "italic", "reverse"})
+
+
+def to_ansi(style: str) -> str:
+    """The codes of a style for a terminal; none for a style that is not in the table."""
+    return ";".join(_ANSI[word] for word in STYLES.get(style, "").split())
+
+
+def to_prompt_toolkit(style: str) -> str:
+    """A style as prompt_toolkit reads it."""
+    words = STYLES.get(style, "").split()
+    return " ".join(
+        word if word in _ATTRIBUTES else f"ansi{word.replace('_', '')}" for word in words
+    )
+
+
+__all__ = [
+    "ESCAPED",
+    "TAB",
+    "escape",
+    "get_first_line",
+    "make_readable",
+    "unescape",
+]
+
+
+def format_age(when: str, now: datetime | None = None) -> str:
+    """How long ago a saved time is, in one word or two."""
+    try:
+        passed = (now or datetime.now(UTC)) - datetime.fromisoformat(when)
+    except ValueError:
+        return "?"
+    seconds = int(passed.total_seconds())
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {word} ago"
+    return "just now"
+
+
+_WORDS = {
+    "timeout": "nobody decided in time",
+    "nobody": "there was nobody to ask",
+    "error": "the question could not be asked",
+    "invalid": "the answer was none of the options",
+    "cache": "as decided before in this session",
+    "handed_over": "another program asked its own person",
+}
+
+
+def explain_how(how: object) -> str:
+    """Why the gate ended as it did; nothing if somebody decided."""
+    return _WORDS.get(str(how), "")
+
+
+def shorten_folder(folder: str) -> str:
+    """The folder, with a tilde for the home that it lies in."""
+    path, home = Path(folder), Path.home()
+    if path == home:
+        return "~"
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else folder
+
 
 Part: TypeAlias = "str | Fragment"
 """A piece of a line: plain, or with its style. Foreign text in it has been escaped."""

@@ -15,7 +15,6 @@ from typing import Literal
 from amplifier_core import events
 from amplifier_core.errors import SessionStateError
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
-from amplifier_hooks.agent.session.self_test import HOOK
 from amplifier_hooks.coding_agents.client.launch import NAME, read_launch
 from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import choose_port
@@ -24,6 +23,7 @@ from amplifier_hooks.coding_agents.self_test.hook import Ticket, write_command, 
 from amplifier_hooks.coding_agents.self_test.host import Answer, Event, Host
 from amplifier_hooks.coding_agents.sessions.opening import name_session
 from amplifier_hooks.machine.locations import find_data_home
+from amplifier_hooks.trails.bodies import SELF_TEST_HOOK
 
 State = Literal["ok", "cannot", "yours", "broken", "untried"]
 """How a line went:
@@ -190,4 +190,4 @@ def describe(answer: Answer) -> str:
 def is_our_failure(answer: Answer) -> bool:
     """Whether the answer says that we could not judge, or comes from the check's own hook."""
     reason = answer.verdict.reason or ""
-    return reason.startswith("amplifier: ") or HOOK in reason
+    return reason.startswith("amplifier: ") or SELF_TEST_HOOK in reason

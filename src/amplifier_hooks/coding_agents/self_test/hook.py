@@ -23,7 +23,8 @@ from amplifier_core.events import (
     TOOL_PRE,
 )
 from amplifier_core.models import HookResult
-from amplifier_hooks.agent.session.self_test import HOOK, PREFIX, record_self_test
+from amplifier_hooks.agent.session.origin import record_self_test
+from amplifier_hooks.trails.bodies import SELF_TEST_HOOK, SELF_TEST_PREFIX
 
 _MARK = re.compile(r"amplifier-check:([a-z-]+)")
 
@@ -46,7 +47,7 @@ def find_case(event: str, data: Mapping[str, Any]) -> str | None:
 
 
 _FOLDER = "checks"
-_ID = re.compile(rf"[a-z-]+-{PREFIX}([0-9a-f]{{16}})")
+_ID = re.compile(rf"[a-z-]+-{SELF_TEST_PREFIX}([0-9a-f]{{16}})")
 _PAUSE = 0.02
 
 
@@ -59,7 +60,7 @@ class Ticket:
     @property
     def session_id(self) -> str:
         """What the agent would call its session."""
-        return PREFIX + self._path.name
+        return SELF_TEST_PREFIX + self._path.name
 
     @property
     def is_valid(self) -> bool:
@@ -154,10 +155,12 @@ def add_check_hook(folder: Path, coordinator: SessionCoordinator) -> None:
     record_self_test(coordinator, "amplifier guard check")
     hook = CheckHook(ticket, coordinator)
     for event in (TOOL_PRE, TOOL_POST, PROMPT_SUBMIT):
-        remove = coordinator.hooks.register(event, hook.answer, _FIRST, HOOK, on_error="deny")
+        remove = coordinator.hooks.register(
+            event, hook.answer, _FIRST, SELF_TEST_HOOK, on_error="deny"
+        )
         coordinator.register_cleanup(remove)
     for decided in (APPROVAL_GRANTED, APPROVAL_DENIED):
-        remove = coordinator.hooks.register(decided, hook.note_decision, _FIRST, HOOK)
+        remove = coordinator.hooks.register(decided, hook.note_decision, _FIRST, SELF_TEST_HOOK)
         coordinator.register_cleanup(remove)
 
 
@@ -197,7 +200,7 @@ class CheckHook:
 
     async def note_decision(self, event: str, data: Data) -> HookResult:
         """Note how the question of the check was decided."""
-        if data.get("hook") == HOOK:
+        if data.get("hook") == SELF_TEST_HOOK:
             self._ticket.report("decided", how=data.get("how"), by=data.get("by"))
         return HookResult()
 
@@ -228,7 +231,7 @@ class CheckHook:
 
     async def _look_for_question(self, find: Any, seconds: float) -> None:
         """Note when the question waits where people elsewhere see it."""
-        if await find(HOOK, QUESTION, seconds) is not None:
+        if await find(SELF_TEST_HOOK, QUESTION, seconds) is not None:
             self._ticket.report("ask-elsewhere")
 
     async def _hang(self, case: str) -> HookResult:

@@ -13,7 +13,7 @@ from amplifier_core.errors import ModuleError
 from amplifier_core.events import AGENT_SPAWN
 from amplifier_core.session import AmplifierSession
 from amplifier_core.tool_call import call_tool, start_call
-from amplifier_hooks.agent.loops.compaction import compact_now
+from amplifier_hooks.agent.loops.model_call import compact_now
 from amplifier_hooks.insight.replay.comparison import find_injection
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recorded_tools import read_call

@@ -25,8 +25,7 @@ from amplifier_hooks.agent.session.inspection.trails import (
     list_roots,
     list_trails,
 )
-from amplifier_hooks.agent.session.origin import Origin
-from amplifier_hooks.agent.session.self_test import is_self_test
+from amplifier_hooks.agent.session.origin import Origin, is_self_test
 from amplifier_hooks.mcp.server.tool import Arguments, Refused
 from amplifier_hooks.text.times import InvalidTime, parse_time
 from amplifier_hooks.trails.bodies import read_body

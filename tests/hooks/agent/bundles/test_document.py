@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.agent.bundles.document import DocumentReader
+from amplifier_hooks.agent.bundles.load import DocumentReader
 from amplifier_hooks.yaml_files.node import to_plain
 from tests.hooks.agent.bundles.files import Mistake, check_mistake, complaint, load
 

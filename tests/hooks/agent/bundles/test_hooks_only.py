@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.agent.bundles.hooks_only import keep_hooks_only
+from amplifier_hooks.agent.bundles.mount_plan import keep_hooks_only
 
 PLAN: dict[str, Any] = {
     "session": {"orchestrator": "loop-streaming", "context": "context-x", "debug": True},

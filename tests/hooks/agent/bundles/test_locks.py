@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from amplifier_hooks.agent.bundles import BundleError, load_bundle
-from amplifier_hooks.agent.bundles.locks import find_lock, keep_locked, refuse_changes
+from amplifier_hooks.agent.bundles.merge import find_lock, keep_locked, refuse_changes
 from amplifier_hooks.yaml_files.node import Node, Place, make_node, to_plain
 
 

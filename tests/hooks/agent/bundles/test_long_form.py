@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.agent.bundles.long_form import write_out
+from amplifier_hooks.agent.bundles.mount_plan import write_out
 from amplifier_hooks.yaml_files.node import Place, make_node, to_plain
 
 BASE = Path("/project")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.agent.contexts.message_list import MessageList
+from amplifier_hooks.agent.contexts.simple import MessageList
 
 
 def talk() -> MessageList:

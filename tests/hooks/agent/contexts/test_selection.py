@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.agent.contexts.selection import LEFT_OUT, STRATEGIES, group_messages
-from amplifier_hooks.agent.contexts.simple import SimpleContext, SimpleContextConfig
+from amplifier_hooks.agent.contexts.simple import (
+    LEFT_OUT,
+    STRATEGIES,
+    SimpleContext,
+    SimpleContextConfig,
+    group_messages,
+)
 from tests.support.hooks import modifies, says
 
 

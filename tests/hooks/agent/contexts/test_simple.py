@@ -20,8 +20,8 @@ from amplifier_core.testing import (
     TestCoordinator,
 )
 from amplifier_core.utils import resolve
-from amplifier_hooks.agent.contexts.message_list import Message
 from amplifier_hooks.agent.contexts.simple import (
+    Message,
     SimpleContext,
     SimpleContextConfig,
     mount,

@@ -11,7 +11,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryContext, MockContextManager, MockTool, TestCoordinator
 from amplifier_core.utils import resolve
 from amplifier_hooks.agent.contexts.simple import SimpleContext, SimpleContextConfig
-from amplifier_hooks.agent.loops.compaction import (
+from amplifier_hooks.agent.loops.model_call import (
     compact_if_needed,
     compact_now,
     read_messages,

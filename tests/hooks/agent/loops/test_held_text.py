@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_hooks.agent.loops.held_text import HeldText
+from amplifier_hooks.agent.loops.streaming import HeldText
 from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 
 

@@ -14,7 +14,7 @@ from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
 from amplifier_core.registration import HookHandler
 from amplifier_core.testing import MockTool
-from amplifier_hooks.agent.loops.request import RequestBuilder, choose_messages
+from amplifier_hooks.agent.loops.model_call import RequestBuilder, choose_messages
 from tests.support.hooks import says
 from tests.support.sessions import SessionHarness
 

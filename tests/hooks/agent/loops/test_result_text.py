@@ -6,7 +6,7 @@ import pytest
 
 from amplifier_core.message_models import ImageBlock, TextBlock
 from amplifier_core.models import ToolResult
-from amplifier_hooks.agent.loops.result_text import (
+from amplifier_hooks.agent.loops.loop import (
     RESULT_LIMIT,
     list_pictures,
     read_result_limit,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_core.message_models import ChatRequest, ChatResponse, ImageBlock, TextBlock, ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool
-from amplifier_hooks.agent.loops.tool_round import read_calls
+from amplifier_hooks.agent.loops.loop import read_calls
 from amplifier_hooks.agent.providers.scripted import ScriptedProvider
 from tests.support.hooks import injects, modifies, says
 from tests.support.sessions import SessionHarness, calls

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from amplifier_core.testing import MockContextManager, TestCoordinator
-from amplifier_hooks.agent.loops.turn import LoopConfig, Turn
+from amplifier_hooks.agent.loops.model_call import LoopConfig, Turn
 from amplifier_hooks.agent.providers.scripted import ScriptedProvider
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from amplifier_core.message_models import Message
-from amplifier_hooks.agent.loops.validated import ValidatedMessages
+from amplifier_hooks.agent.loops.model_call import ValidatedMessages
 
 
 def say(text: str, **more: Any) -> dict[str, Any]:

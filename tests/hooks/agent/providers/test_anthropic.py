@@ -17,7 +17,7 @@ from amplifier_core.message_models import (
     ThinkingBlock,
 )
 from amplifier_hooks.agent.providers.anthropic import AnthropicConfig, Messages
-from amplifier_hooks.agent.providers.openai_responses import Responses
+from amplifier_hooks.agent.providers.openai import Responses
 from amplifier_hooks.agent.providers.remote import RemoteConfig
 from tests.hooks.agent.providers.histories import (
     call_tools,

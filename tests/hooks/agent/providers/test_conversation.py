@@ -36,8 +36,7 @@ from amplifier_hooks.agent.providers.conversation import (
     read_call,
     write_image_url,
 )
-from amplifier_hooks.agent.providers.openai_chat import Chat
-from amplifier_hooks.agent.providers.openai_responses import Responses
+from amplifier_hooks.agent.providers.openai import Chat, Responses
 from amplifier_hooks.agent.providers.remote import RemoteConfig
 from tests.hooks.agent.providers.histories import (
     HISTORIES,

@@ -14,7 +14,7 @@ from amplifier_core.message_models import (
     TextBlock,
     ToolSpec,
 )
-from amplifier_hooks.agent.providers.openai_chat import Chat
+from amplifier_hooks.agent.providers.openai import Chat
 from amplifier_hooks.agent.providers.remote import RemoteConfig
 from tests.hooks.agent.providers.histories import (
     call_tools,

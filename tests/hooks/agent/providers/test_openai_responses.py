@@ -14,7 +14,7 @@ from amplifier_core.message_models import (
     TextBlock,
     ThinkingBlock,
 )
-from amplifier_hooks.agent.providers.openai_responses import Responses
+from amplifier_hooks.agent.providers.openai import Responses
 from amplifier_hooks.agent.providers.remote import RemoteConfig
 from tests.hooks.agent.providers.histories import (
     call_tools,

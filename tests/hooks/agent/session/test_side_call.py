@@ -10,7 +10,7 @@ from amplifier_core.errors import SessionError
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.providers.scripted import ScriptedProvider
-from amplifier_hooks.agent.session.side_call import ask_model
+from amplifier_hooks.agent.session.capabilities import ask_model
 
 
 class Model:

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.agent.bundles import Bundle, load_bundle
-from amplifier_hooks.agent.session.skipped_modules import WITHOUT, add_place
+from amplifier_hooks.agent.session.assembled import WITHOUT, add_place
 from tests.support.project import Project
 
 

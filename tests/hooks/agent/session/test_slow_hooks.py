@@ -11,8 +11,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryAudit
-from amplifier_hooks.agent.session import slow_hooks
-from amplifier_hooks.agent.session.slow_hooks import watch_for_slow_hooks
+from amplifier_hooks.agent.session import assembly
+from amplifier_hooks.agent.session.assembly import watch_for_slow_hooks
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data
 
@@ -29,7 +29,7 @@ class Clock:
 
     def go_on(self) -> None:
         """By what is too long."""
-        self.now += 2 * slow_hooks.TOO_LONG
+        self.now += 2 * assembly.TOO_LONG
 
     async def go_on_meanwhile(self) -> None:
         """While whoever waits for this lets others run."""
@@ -40,7 +40,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(slow_hooks, "perf_counter", clock)
+    monkeypatch.setattr(assembly, "perf_counter", clock)
     return clock
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from amplifier_core.errors import SessionError
 from amplifier_core.testing import ScriptedApproval
-from amplifier_hooks.agent.session import wall as room
-from amplifier_hooks.agent.session.wall import SandboxOptions, SessionWall
+from amplifier_hooks.agent.session.capabilities import SandboxOptions, SessionWall, share_wall
 from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.sandbox import protection
 from amplifier_hooks.sandbox.landlock import query_abi
@@ -141,7 +140,7 @@ async def test_sub_agents_run_behind_the_wall_of_their_parent(
 ) -> None:
     """Their commands write where its commands write, and nowhere else."""
     walls = []
-    share = room.share_wall
+    share = share_wall
 
     def watch(parent: Any, child: Any) -> None:
         share(parent, child)

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.agent.session.wall import SandboxOptions, SessionWall
+from amplifier_hooks.agent.session.capabilities import SandboxOptions, SessionWall
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.agent.tools.bash import BashInput
-from amplifier_hooks.agent.tools.needs import Grants, Needs, NeedsBook, ask_for, find_grants
+from amplifier_hooks.agent.tools.bash import (
+    BashInput,
+    Grants,
+    Needs,
+    NeedsBook,
+    ask_for,
+    find_grants,
+)
 from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.sandbox.protection import Protection
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from amplifier_hooks.agent.tools.schema import build_schema
+from amplifier_hooks.agent.tools.base import build_schema
 
 
 class Inner(BaseModel):

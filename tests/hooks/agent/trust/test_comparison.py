@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.agent.bundles import load_bundle
-from amplifier_hooks.agent.trust.comparison import Change, compare_outlines
-from amplifier_hooks.agent.trust.guard_options import _CONFIGS, read_guard_options
-from amplifier_hooks.agent.trust.meaning import GUARDS
-from amplifier_hooks.agent.trust.outline import outline_plan
+from amplifier_hooks.agent.trust.comparison import (
+    _CONFIGS,
+    Change,
+    compare_outlines,
+    read_guard_options,
+)
+from amplifier_hooks.agent.trust.outline import GUARDS, outline_plan
 from amplifier_hooks.guards.bash import RULES
 
 SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.loader.importing import claim
-from amplifier_hooks.agent.trust.import_guard import find_unguarded, guard_imports
+from amplifier_hooks.agent.trust.material import find_unguarded, guard_imports
 from amplifier_hooks.machine.files import Snapshot
 from tests.support.modules import imports_undone, write_module
 
@@ -81,7 +81,7 @@ def test_the_program_itself_can_be_imported_where_it_lies_in_the_folder() -> Non
     """As for those who work on it, in a process that has not asked before."""
     script = (
         "from pathlib import Path\n"
-        "from amplifier_hooks.agent.trust.import_guard import guard_imports\n"
+        "from amplifier_hooks.agent.trust.material import guard_imports\n"
         "import amplifier_core\n"
         "with guard_imports(Path(amplifier_core.__file__).parents[1]):\n"
         "    import amplifier_audit, click, colorsys\n"

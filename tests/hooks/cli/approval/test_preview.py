@@ -17,9 +17,9 @@ from amplifier_hooks.cli.approval.preview import (
     show_diff,
     show_exact_input,
 )
-from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import join_text
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
+from amplifier_hooks.text.escape import unescape
 from tests.hooks.cli.hostile_text import hostile, is_harmless
 
 

@@ -31,9 +31,9 @@ from amplifier_hooks.cli.approval.question import (
     describe_scope,
     get_label_room,
 )
-from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import join_text
 from amplifier_hooks.modules.registration import shorten
+from amplifier_hooks.text.escape import unescape
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.hostile_text import hostile, is_harmless
 from tests.hooks.cli.program import run_at_terminal

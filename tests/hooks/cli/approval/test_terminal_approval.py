@@ -24,7 +24,7 @@ from amplifier_core.approval import (
 )
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
 from amplifier_hooks.cli.terminal import NoTerminal
-from amplifier_hooks.cli.text.escape import unescape
+from amplifier_hooks.text.escape import unescape
 from tests.hooks.cli.pty_program import ROOT, PtyProgram, python, run_in_pty
 
 ASKING = "tests.hooks.cli.approval.asking"

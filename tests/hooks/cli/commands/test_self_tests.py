@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.agent.session.inspection.trails import select_trails
 from tests.hooks.cli.program import invoke
 from tests.support.written_trails import WrittenTrail
 

@@ -33,7 +33,7 @@ from amplifier_hooks.cli.display.live_display import (
     to_text,
 )
 from amplifier_hooks.cli.display.reply_text import make_reply
-from amplifier_hooks.cli.text.styles import STYLES
+from amplifier_hooks.cli.text.output import STYLES
 from amplifier_hooks.guards import redaction
 from tests.hooks.cli.pty_program import python, run_in_pty
 from tests.support.waiting import wait_until

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from amplifier_core import events
-from amplifier_hooks.cli.display.run_state import RunState, format_duration
+from amplifier_hooks.cli.display.narration import RunState, format_duration
 
 
 def clock(step: float = 1.0) -> Iterator[float]:

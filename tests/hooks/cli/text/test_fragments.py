@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.cli.text.escape import unescape
 from amplifier_hooks.cli.text.fragments import (
     CONTINUED,
     ELLIPSIS,
@@ -24,6 +23,7 @@ from amplifier_hooks.cli.text.fragments import (
     wrap,
     wrap_words,
 )
+from amplifier_hooks.text.escape import unescape
 from tests.hooks.cli.hostile_text import hostile
 
 letters = st.text(st.sampled_from("abc é漢字 e\u0301"), max_size=30)

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from amplifier_core.approval import How
-from amplifier_hooks.cli.text.words import explain_how, format_age, shorten_folder
+from amplifier_hooks.cli.text.output import explain_how, format_age, shorten_folder
 
 
 @pytest.mark.parametrize(

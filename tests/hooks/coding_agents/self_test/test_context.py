@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_core import events
-from amplifier_hooks.agent.session.self_test import HOOK, is_self_test
+from amplifier_hooks.agent.session.origin import is_self_test
 from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.dialects.dialect import Reply
@@ -25,6 +25,7 @@ from amplifier_hooks.coding_agents.self_test.hook import REASON, make_ticket
 from amplifier_hooks.coding_agents.self_test.host import Answer, Host
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.locations import find_data_home
+from amplifier_hooks.trails.bodies import SELF_TEST_HOOK
 from tests.hooks.coding_agents.self_test.guarded import make_entry, play
 from tests.support.guests import call_client, make_guest_folder, write_played_launch
 
@@ -87,7 +88,9 @@ def test_only_the_trail_is_left(project: Path) -> None:
     mark = next(one for one in records if one["type"] == "self_test")
     assert (mark["turn"], mark["body"]) == (0, {"command": "amplifier guard check"})
     # Older trails have no such record; the hook of the check shows what they are.
-    assert any(one["type"] == "hook_registered" and one["hook"] == HOOK for one in records)
+    assert any(
+        one["type"] == "hook_registered" and one["hook"] == SELF_TEST_HOOK for one in records
+    )
 
 
 def test_an_installation_that_is_gone_is_no_error(project: Path) -> None:

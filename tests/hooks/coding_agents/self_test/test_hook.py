@@ -14,7 +14,6 @@ import pytest
 from amplifier_core.events import APPROVAL_DENIED, PROMPT_SUBMIT, TOOL_POST, TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.testing import create_test_coordinator, wait_for
-from amplifier_hooks.agent.session.self_test import HOOK
 from amplifier_hooks.coding_agents.self_test import hook
 from amplifier_hooks.coding_agents.self_test.hook import (
     Ticket,
@@ -24,6 +23,7 @@ from amplifier_hooks.coding_agents.self_test.hook import (
     write_command,
     write_mark,
 )
+from amplifier_hooks.trails.bodies import SELF_TEST_HOOK
 
 
 def find(folder: Path, ticket: Ticket) -> Ticket | None:
@@ -217,17 +217,17 @@ async def test_two_calls_are_answered_when_both_are_here(coordinator: Any) -> No
 
 async def test_it_notes_how_its_question_was_decided(coordinator: Any, ticket: Ticket) -> None:
     """Questions of other hooks are not its business."""
-    for name in (HOOK, "other"):
+    for name in (SELF_TEST_HOOK, "other"):
         about = {"hook": name, "prompt": "?", "how": "timeout", "by": name, "decision": ""}
         await tell(coordinator, APPROVAL_DENIED, about)
-    assert [one["by"] for one in ticket.list_reports("decided")] == [HOOK]
+    assert [one["by"] for one in ticket.list_reports("decided")] == [SELF_TEST_HOOK]
 
 
 async def test_it_notes_that_its_question_waits_elsewhere(coordinator: Any, ticket: Ticket) -> None:
     """As soon as it is where people see it."""
 
     async def find(name: str, prompt: str, seconds: float) -> str | None:
-        return "id" if (name, prompt, seconds) == (HOOK, hook.QUESTION, 1.0) else None
+        return "id" if (name, prompt, seconds) == (SELF_TEST_HOOK, hook.QUESTION, 1.0) else None
 
     coordinator.register_capability("approval.find", find)
     await tell(coordinator, TOOL_PRE, make_call("ask"))

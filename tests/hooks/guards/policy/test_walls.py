@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.agent.session.wall import SandboxOptions, SessionWall
+from amplifier_hooks.agent.session.capabilities import SandboxOptions, SessionWall
 from amplifier_hooks.guards.policy.protected_places import list_places
 from amplifier_hooks.guards.policy.walls import build_wall, get_wall_builder
 from amplifier_hooks.sandbox.protection import Protection

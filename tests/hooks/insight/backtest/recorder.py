@@ -19,7 +19,7 @@ from amplifier_core.mounting import Mounting
 from amplifier_core.records import Other, SessionStarted
 from amplifier_core.testing import ScriptedApproval
 from amplifier_hooks import AssembledSession, load_bundle, open_session
-from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.agent.session.inspection.trails import select_trails
 from amplifier_hooks.agent.session.origin import digest_hooks
 from amplifier_hooks.insight.backtest import (
     Policy,

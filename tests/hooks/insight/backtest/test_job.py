@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.testing import wait_for
-from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.agent.session.inspection.trails import select_trails
 from amplifier_hooks.insight.backtest import PolicyError, PolicySource, Tally, Window, load_policy
 from amplifier_hooks.insight.backtest.job import (
     Candidate,

@@ -16,7 +16,7 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mounting import Mounting
 from amplifier_core.records import SessionStarted
-from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.agent.session.inspection.trails import select_trails
 from amplifier_hooks.insight.backtest import Tally
 from amplifier_hooks.insight.backtest.trail_run import MOST_OPEN, Questions, TrailReader, Window
 from amplifier_hooks.insight.backtest.verdicts import Asking, Verdict

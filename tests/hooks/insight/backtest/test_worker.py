@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.agent.session.inspection.selection import select_trails
+from amplifier_hooks.agent.session.inspection.trails import select_trails
 from amplifier_hooks.insight.backtest import PolicyError, Tally
 from amplifier_hooks.insight.backtest.job import Candidate, Job, Launch, StateFile
 from amplifier_hooks.insight.backtest.worker import Reporter, work

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Page, Response, expect
 
 import amplifier_hooks
-from amplifier_hooks.cli.text.escape import escape, make_readable
+from amplifier_hooks.text.escape import escape, make_readable
 from tests.hooks.cli.hostile_text import NASTY
 from tests.hooks.server.page.browser import People
 from tests.hooks.server.page.questions import DENY, make_edit, make_question

@@ -19,7 +19,7 @@ from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_hooks.agent.bundles import Bundle
-from amplifier_hooks.agent.session.skipped_modules import add_place
+from amplifier_hooks.agent.session.assembled import add_place
 from amplifier_hooks.agent.tools.mcp import config as mcp_config
 from amplifier_hooks.agent.tools.mcp.launch import identify_server
 from amplifier_hooks.agent.tools.mcp.tools import read_schema

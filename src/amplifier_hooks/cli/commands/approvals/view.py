@@ -19,11 +19,11 @@ from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotFound
 from amplifier_hooks.approvals.models import ApprovalFilter, Choice, StandingRule, StandingWish
 from amplifier_hooks.approvals.stores.scopes import describe_scopes, describe_width
 from amplifier_hooks.cli.person import confirm
-from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import Line, escape_line, escape_lines
 from amplifier_hooks.cli.text.output import print_line
 from amplifier_hooks.machine.files import read_regular
 from amplifier_hooks.machine.locations import find_data_home
+from amplifier_hooks.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.text.short_ids import shorten_id
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def _list_latest(roots: list[Path]) -> list[Trail]:
 def _read_row(trail: Trail) -> Row:
     from amplifier_audit import AuditError, open_log
     from amplifier_hooks.agent.session.inspection.trails import find_trail_origin
-    from amplifier_hooks.agent.session.self_test import is_self_test
+    from amplifier_hooks.agent.session.origin import is_self_test
 
     origin = find_trail_origin(trail)
     records = sessions = None
@@ -124,9 +124,9 @@ def _describe_proof(files: LogFiles) -> str:
 
 def _print_rows(rows: list[Row], more: int, where: str) -> None:
     from amplifier_hooks.agent.session.inspection.trails import shorten_trails
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line, print_wrapped
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     if not rows:
         print_line(f"No trails {escape(where)} yet.")
@@ -144,8 +144,8 @@ def _print_rows(rows: list[Row], more: int, where: str) -> None:
 
 
 def _make_cells(row: Row, short: str) -> list[Cell]:
-    from amplifier_hooks.cli.text.escape import escape
-    from amplifier_hooks.cli.text.words import format_age, shorten_folder
+    from amplifier_hooks.cli.text.output import format_age, shorten_folder
+    from amplifier_hooks.text.escape import escape
 
     counts = ["?" if one is None else f"{one:,}" for one in (row.records, row.sessions)]
     name = "self-test" if row.self_test else row.bundle or "?"

@@ -69,7 +69,7 @@ def _tell(text: str) -> None:
 def _format_age(updated: float) -> str:
     from datetime import UTC, datetime
 
-    from amplifier_hooks.cli.text.words import format_age
+    from amplifier_hooks.cli.text.output import format_age
 
     return format_age(datetime.fromtimestamp(updated, UTC).isoformat())
 

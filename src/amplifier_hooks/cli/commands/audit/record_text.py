@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from amplifier_core.records import DispatchRecorded
-from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
+from amplifier_hooks.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.trails.bodies import read_body
 
 if TYPE_CHECKING:

@@ -54,10 +54,14 @@ from amplifier_hooks.cli.commands.audit.record_text import (
     read_text,
     summarize_record,
 )
-from amplifier_hooks.cli.display.narration import UNEXPLAINED, describe_event, summarize_call
-from amplifier_hooks.cli.display.run_state import format_duration
+from amplifier_hooks.cli.display.narration import (
+    UNEXPLAINED,
+    describe_event,
+    format_duration,
+    summarize_call,
+)
 from amplifier_hooks.cli.text.fragments import Line
-from amplifier_hooks.cli.text.words import explain_how
+from amplifier_hooks.cli.text.output import explain_how
 from amplifier_hooks.trails.bodies import GuardAlarm, read_body
 
 Data = Mapping[str, Any]

@@ -16,7 +16,7 @@ from amplifier_hooks.agent.session.inspection.trails import (
     find_trail_origin,
     list_trails,
 )
-from amplifier_hooks.agent.session.self_test import is_self_test
+from amplifier_hooks.agent.session.origin import is_self_test
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.bundles import Bundle
@@ -27,7 +27,7 @@ LIST = "amplifier audit list"
 
 def find_inside(folder: Path) -> Trail | None:
     """The newest trail in a folder that is not one itself, or in the folders below it."""
-    from amplifier_hooks.agent.session.inspection.selection import holds_log, list_logs_below
+    from amplifier_hooks.agent.session.inspection.trails import holds_log, list_logs_below
 
     if not folder.is_dir() or holds_log(folder):
         return None
@@ -49,7 +49,7 @@ def report_unused_path(root: Root | None = None) -> None:
 
 def find_named(name: str) -> Path:
     """The trail of a session, by the start of its id or by its name."""
-    from amplifier_hooks.agent.session.inspection.selection import TrailNotFound, find_named_trail
+    from amplifier_hooks.agent.session.inspection.trails import TrailNotFound, find_named_trail
 
     report_unused_path()
     try:
@@ -62,7 +62,7 @@ def select(
     names: Sequence[str] = (), *, everywhere: bool = False, self_tests: bool = False
 ) -> list[Path]:
     """The trails that are named, or all of this folder, or of this machine; there may be none."""
-    from amplifier_hooks.agent.session.inspection.selection import TrailNotFound, select_trails
+    from amplifier_hooks.agent.session.inspection.trails import TrailNotFound, select_trails
 
     if not names or not all(Path(name).exists() for name in names):
         report_unused_path()

@@ -19,9 +19,8 @@ import click
 from amplifier_core.utils.text import describe_error
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions, open_agent
-from amplifier_hooks.cli.commands.chat.edit_log import EditLog
-from amplifier_hooks.cli.commands.chat.greeting import greet, say_goodbye
-from amplifier_hooks.cli.commands.chat.slash_commands import COMMANDS, run_command
+from amplifier_hooks.cli.commands.chat.model_choice import greet, say_goodbye
+from amplifier_hooks.cli.commands.chat.slash_commands import COMMANDS, EditLog, run_command
 from amplifier_hooks.cli.commands.resume import show_last_exchange
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _open_prompt(scrub: Scrub, words: Sequence[str]) -> PromptSession[str]:
     from prompt_toolkit.formatted_text import FormattedText
 
     from amplifier_hooks.cli.terminal import make_output
-    from amplifier_hooks.cli.text.styles import to_prompt_toolkit
+    from amplifier_hooks.cli.text.output import to_prompt_toolkit
 
     return PromptSession(
         FormattedText([(to_prompt_toolkit("tool"), PROMPT)]),

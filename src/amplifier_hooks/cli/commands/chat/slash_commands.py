@@ -1,31 +1,183 @@
-"""The commands of a conversation: what each does, and which one was probably meant."""
+"""The commands of a conversation, /audit and /undo among them, and which one was probably meant."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+import difflib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
+from amplifier_audit.errors import AuditError
 from amplifier_core.errors import SessionError
+from amplifier_core.events import TOOL_POST
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.text import find_closest
+from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions
-from amplifier_hooks.cli.commands.chat.edit_log import EditLog
-from amplifier_hooks.cli.commands.chat.greeting import count_turns
+from amplifier_hooks.cli.commands.audit.page import Page
+from amplifier_hooks.cli.commands.audit.story import Entry, Story
 from amplifier_hooks.cli.commands.chat.model_choice import (
     change_model,
+    count_turns,
     describe_models,
     name_model,
     read_choice,
 )
-from amplifier_hooks.cli.commands.chat.session_story import tell_story
-from amplifier_hooks.cli.commands.chat.undo import (
-    NO_BACKUPS,
-    describe_undo,
-    find_store,
-    find_undo,
-    put_back,
+from amplifier_hooks.cli.display.observer import LAST
+from amplifier_hooks.guards.backup import CONTENT, NAME, Backup, list_backups, locate_store, restore
+from amplifier_hooks.guards.policy.paths import resolve
+from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS, find_path
+
+EDITS_HOOK = "cli-edits"
+
+
+class EditLog:
+    """Notes the edits of the last turn, those of sub-agents included."""
+
+    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.first_edits: dict[Path, datetime] = {}
+        """When each file was changed first, in the order of that."""
+        self._clock = clock
+
+    def watch(self, hooks: HookRegistry) -> None:
+        """Listen to the results of tools."""
+        # First: a hook that withholds the result does not undo the edit.
+        hooks.register(TOOL_POST, self._note, -LAST, EDITS_HOOK)
+
+    def start_turn(self) -> None:
+        """Forget the turn before."""
+        self.first_edits.clear()
+
+    async def _note(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        path = find_path(data.get("tool_input"))
+        if path and data.get("tool_name") in EDITING_TOOLS and data.get("success", True):
+            self.first_edits.setdefault(resolve(path, Path.cwd()), self._clock())
+        return CONTINUE
+
+
+MOST_ENTRIES = 200
+MOST_SECONDS = 5.0
+
+
+async def tell_story(agent: Agent) -> None:
+    """Print the story of the session, the last entries of a long one."""
+    options = agent.session.config.get("audit") or {}
+    if not options.get("enabled"):
+        agent.notify("This bundle keeps no trail: `audit: {enabled: true}` would.", "warning")
+        return
+    with suppress(AuditError, TimeoutError):  # then the trail tells what it has
+        async with asyncio.timeout(MOST_SECONDS):
+            await agent.session.coordinator.trail.sink.commit()  # of what was just said, too
+    log = locate_trail(options, agent.session.session_id)
+    entries = await asyncio.to_thread(_read_story, log)
+    page = Page()
+    for entry in entries[-MOST_ENTRIES:]:
+        page.print_entry(entry)
+    if len(entries) > MOST_ENTRIES:
+        agent.notify(f"{len(entries) - MOST_ENTRIES} earlier entries: amplifier audit show")
+
+
+def _read_story(log: Path) -> list[Entry]:
+    from amplifier_audit import read_records
+    from amplifier_audit.log_directory import open_readable
+
+    story = Story()
+    return [entry for record in read_records(open_readable(log)) for entry in story.tell(record)]
+
+
+MOST_DIFF_LINES = 40
+_MOST_BYTES = 1_000_000
+
+NO_BACKUPS = (
+    "There are no copies to put back: this bundle has no hooks-backup. With `- hooks-backup` under "
+    "`hooks:` in amplifier.yaml, files are copied before they are overwritten."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What can be put back of a turn, and what was new with it."""
+
+    store: Path
+    copies: tuple[Backup, ...]
+    created: tuple[Path, ...]
+
+
+def find_store(session: AmplifierSession) -> Path | None:
+    """Where this session's copies are; None if it makes none."""
+    for one in session.mounting.mounted:
+        if one.id == NAME and one.error is None:
+            given = one.entry.config.get("directory") or one.entry.config.get("backup_dir")
+            return resolve(given, Path.cwd()) if given else locate_store(Path.cwd())
+    return None
+
+
+def find_undo(store: Path, first_edits: Mapping[Path, datetime]) -> Undo:
+    """For each file the copy that was made before its first edit."""
+    backups = list_backups(store)
+    copies: list[Backup] = []
+    created: list[Path] = []
+    for path, edited in first_edits.items():
+        older = (one for one in backups if one.path == str(path) and one.created <= edited)
+        newest = next(older, None)
+        if newest is None:
+            created.append(path)
+        else:
+            copies.append(newest)
+    return Undo(store, tuple(copies), tuple(created))
+
+
+def describe_undo(undo: Undo) -> str:
+    """What would change, file by file, as a diff."""
+    lines: list[str] = []
+    for copy in undo.copies:
+        lines += [_name_file(Path(copy.path)), *_compare(undo.store, copy)]
+    for path in undo.created:
+        lines.append(
+            f"{_name_file(path)} has no copy (it was new, or could not be copied) and stays"
+        )
+    return "\n".join(lines)
+
+
+def put_back(undo: Undo) -> list[str]:
+    """Restore every copy; what is there now is copied first. Returns the names of the files."""
+    return [
+        _name_file(restore(undo.store, copy.id, within=Path.cwd().resolve()))
+        for copy in undo.copies
+    ]
+
+
+def _name_file(path: Path) -> str:
+    base = Path.cwd().resolve()
+    return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
+
+
+def _compare(store: Path, copy: Backup) -> Iterable[str]:
+    now, then = _read(Path(copy.path)), _read(store / copy.id / CONTENT)
+    if now is None or then is None:
+        return [f"  back to the {copy.size} bytes of {copy.created.astimezone():%H:%M:%S}"]
+    if now == then:
+        return ["  is as it was already"]
+    found = list(difflib.unified_diff(now, then, lineterm="", n=1))[2:]
+    shown = [f"  {line}" for line in found[:MOST_DIFF_LINES]]
+    more = len(found) - MOST_DIFF_LINES
+    return [*shown, f"  … {more} more lines"] if more > 0 else shown
+
+
+def _read(path: Path) -> list[str] | None:
+    """The lines of a text; None for what is none, or too long to compare."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 class Talk(Protocol):

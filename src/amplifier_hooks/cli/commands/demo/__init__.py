@@ -92,7 +92,7 @@ async def _demo_in_browser(folder: Path, port: int, timeout: float, keep: bool) 
     from amplifier_hooks.cli.commands.serve import require_server
 
     require_server()
-    from amplifier_hooks.cli.commands.demo.page import linger, offer_page
+    from amplifier_hooks.cli.commands.demo.session import linger, offer_page
 
     await _write_files(folder)
     (folder / "outside").mkdir()

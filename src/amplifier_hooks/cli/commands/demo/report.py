@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amplifier_hooks.cli.program_name import name_program, quote
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_heading, print_wrapped
 from amplifier_hooks.cli.text.table import Column, print_table
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_audit import Note

@@ -81,10 +81,10 @@ def _find_installed(agent: str, root: Path) -> list[Target]:
 
 def _check_target(target: Target, *, quiet: bool) -> dict[str, Any]:
     """Check one settings file, and show each line as soon as it is known."""
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_heading, print_line
     from amplifier_hooks.coding_agents.self_test.check import Check
     from amplifier_hooks.coding_agents.self_test.entry import read_entries
+    from amplifier_hooks.text.escape import escape
 
     if not quiet:
         print_heading(escape(f"{TITLES[target.agent]}, {target.path}"))
@@ -108,8 +108,8 @@ def _check_target(target: Target, *, quiet: bool) -> dict[str, Any]:
 
 
 def _print(finding: Finding) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     style, word = _WORDS[finding.state]
     print_line(

@@ -18,7 +18,6 @@ from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.approval.trust_question import ask_for_trust
 from amplifier_hooks.cli.person import refuse_agents
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
@@ -31,6 +30,7 @@ from amplifier_hooks.coding_agents.installing.versions import (
     find_program,
     is_older,
 )
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.installing.bundle_state import BundleState

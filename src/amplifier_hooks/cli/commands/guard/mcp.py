@@ -14,7 +14,6 @@ from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.guard.installing import is_shared
 from amplifier_hooks.cli.commands.guard.status import check_bundle
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.coding_agents.installing.places import find_root
 from amplifier_hooks.coding_agents.installing.record import Records, open_mcp_records
@@ -23,6 +22,7 @@ from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace, list_mcp_places
 from amplifier_hooks.mcp.clients.installation import SCOPES, Change, list_files
 from amplifier_hooks.mcp.clients.status import ClientStatus, ServerStatus, read_client
+from amplifier_hooks.text.escape import escape
 
 Edit = Callable[[str, list[McpPlace], Records], Change]
 

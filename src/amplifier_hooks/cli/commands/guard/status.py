@@ -11,13 +11,13 @@ import click
 
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.coding_agents.daemon import control
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.bundle_state import read_bundle_state
 from amplifier_hooks.coding_agents.installing.places import find_root
 from amplifier_hooks.coding_agents.installing.status import Installed, Status, read_status
+from amplifier_hooks.text.escape import escape
 
 
 def show_one(name: str, folder: Path, *, as_json: bool) -> int:

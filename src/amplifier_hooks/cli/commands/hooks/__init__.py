@@ -76,9 +76,9 @@ async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
 def _list_unread(material: Material, refusal: str, as_json: bool) -> int:
     """What the bundle names, without running any of it."""
     from amplifier_core.mount_plan import MountPlan
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line, print_wrapped
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     entries = MountPlan.parse(material.bundle.mount_plan).hooks
     if as_json:
@@ -107,9 +107,9 @@ def _refuse_slip(event: str | None) -> None:
 
 
 def _print_rows(rows: list[HookRow], event: str | None) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_heading, print_line
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     if not rows:
         print_line(f"No hook listens to {escape(event or 'anything')}.")
@@ -124,8 +124,8 @@ def _print_rows(rows: list[HookRow], event: str | None) -> None:
 
 def _print_overrides(rows: list[HookRow]) -> None:
     """Say which priorities are the bundle's: whoever reads only the file would not know."""
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
+    from amplifier_hooks.text.escape import escape
 
     for row in rows:
         if row.priority != row.own_priority:
@@ -134,7 +134,7 @@ def _print_overrides(rows: list[HookRow]) -> None:
 
 
 def _make_cells(row: HookRow) -> tuple[str, ...]:
-    from amplifier_hooks.cli.text.escape import escape
+    from amplifier_hooks.text.escape import escape
 
     pattern = "" if row.registered_for == row.event else f" (as {row.registered_for})"
     return (
@@ -148,8 +148,8 @@ def _make_cells(row: HookRow) -> tuple[str, ...]:
 
 
 def _print_failures(found: EffectiveHooks) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     for failure in found.failures:
         print_line("")

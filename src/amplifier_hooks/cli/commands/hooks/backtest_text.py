@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.agent.session.inspection.trails import shorten_trails
-from amplifier_hooks.cli.text.escape import escape, get_first_line
 from amplifier_hooks.cli.text.output import Part, print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, print_table
+from amplifier_hooks.text.escape import escape, get_first_line
 
 _HANDED_OVER = {"not_run": "did not run", "not_known": "not known"}
 _ASKED_BY_OTHERS = {

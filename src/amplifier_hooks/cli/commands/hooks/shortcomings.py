@@ -29,7 +29,7 @@ async def list_shortcomings(found: EffectiveHooks) -> list[str]:
 
 def _find_emitted(events: dict[str, set[str]]) -> set[str]:
     """In the newest trails of this folder."""
-    from amplifier_hooks.agent.session.inspection.selection import select_trails
+    from amplifier_hooks.agent.session.inspection.trails import select_trails
     from amplifier_hooks.trails.reading import find_emitted
 
     return find_emitted(events, reversed(select_trails()[-_MOST_TRAILS:]))
@@ -37,8 +37,8 @@ def _find_emitted(events: dict[str, set[str]]) -> set[str]:
 
 def print_shortcomings(shortcomings: list[str]) -> None:
     """Below a list of hooks; nothing where there is none."""
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line, print_wrapped
+    from amplifier_hooks.text.escape import escape
 
     if shortcomings:
         print_line("")

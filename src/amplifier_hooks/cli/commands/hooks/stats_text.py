@@ -8,7 +8,6 @@ from typing import Any
 
 from amplifier_hooks.agent.session.inspection.trails import shorten_trails
 from amplifier_hooks.cli.commands.audit.statistics import format_ms
-from amplifier_hooks.cli.text.escape import escape, get_first_line
 from amplifier_hooks.cli.text.output import (
     get_width,
     is_terminal,
@@ -17,6 +16,7 @@ from amplifier_hooks.cli.text.output import (
     print_wrapped,
 )
 from amplifier_hooks.cli.text.table import Cell, Column, print_table
+from amplifier_hooks.text.escape import escape, get_first_line
 
 Figures = Mapping[str, Any]
 

@@ -23,11 +23,11 @@ from amplifier_hooks.agent.session.watched_files import Stamp, list_files, stamp
 from amplifier_hooks.agent.trust.material import Untrusted
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import is_terminal, print_line, print_wrapped
 from amplifier_hooks.insight.cases.case import TIME_LIMIT, CaseFile
 from amplifier_hooks.insight.cases.reading import ENDINGS, find_cases_beside, read_cases
 from amplifier_hooks.insight.cases.running import BundleSubject, Subject, find_subject
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.trust.material import Material
@@ -367,8 +367,8 @@ def _sum_up(facts: list[dict[str, Any]], as_json: bool) -> None:
 
 def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_hooks.cli.commands.hooks.tried_text import print_sums, print_tried, try_cases
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
+    from amplifier_hooks.text.escape import escape
 
     if trial.cases is None:
         return []
@@ -390,10 +390,10 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_core.errors import ModuleLoadError
     from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
     from amplifier_hooks.cli.commands.hooks.tried_text import print_samples, try_cases
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_wrapped
     from amplifier_hooks.insight.cases.running import find_events
     from amplifier_hooks.insight.cases.writing import make_samples
+    from amplifier_hooks.text.escape import escape
 
     with capture_output():  # it will be printed again for each event
         events = find_events(trial.subject, trial.config, trial.limit)
@@ -441,8 +441,8 @@ def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Pa
 def _suggest_writing(options: TrialOptions) -> None:
     from amplifier_hooks.agent.bundles.load import FILE_NAME
     from amplifier_hooks.cli.program_name import name_program, quote
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     name = options.file or str(options.bundle or FILE_NAME)
     if options.samples or not Path(name).exists():

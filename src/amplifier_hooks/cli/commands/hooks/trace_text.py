@@ -9,9 +9,9 @@ from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.models import HookResult
 from amplifier_hooks.agent.session.inspection.effective_hooks import Stopwatch
 from amplifier_hooks.cli.commands.hooks.data_change import DataChange, describe_changes
-from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, Table
+from amplifier_hooks.text.escape import escape, get_first_line, make_readable
 
 _STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context": "note"}
 _MEANINGS = {

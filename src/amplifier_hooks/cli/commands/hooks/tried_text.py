@@ -9,7 +9,6 @@ from typing import Any
 from amplifier_core.models import HookResult
 from amplifier_hooks.cli.commands.hooks.data_change import DataChange, describe_changes
 from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
-from amplifier_hooks.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_hooks.cli.text.fragments import cut_end
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, Table
@@ -17,6 +16,7 @@ from amplifier_hooks.insight.cases.case import Case
 from amplifier_hooks.insight.cases.comparison import Difference, Outcome
 from amplifier_hooks.insight.cases.running import CaseRun, Subject, run_case
 from amplifier_hooks.machine.text import to_plain
+from amplifier_hooks.text.escape import escape, get_first_line, make_readable
 
 _STAMPED = frozenset({"timestamp", "session_id"})
 

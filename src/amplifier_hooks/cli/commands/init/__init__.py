@@ -143,8 +143,8 @@ Examples:
 def init(folder: Path, offline: bool, force: bool) -> None:
     """Write a commented bundle and a first hook into FOLDER (the current one by default)."""
     from amplifier_hooks.cli.commands.schema import render_schema
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
+    from amplifier_hooks.text.escape import escape
 
     name = folder.resolve().name or "project"
     files = {
@@ -166,9 +166,9 @@ def init(folder: Path, offline: bool, force: bool) -> None:
 def _print_next(folder: Path, offline: bool) -> None:
     """The commands to go on with, as they can be pasted here."""
     from amplifier_hooks.cli.program_name import name_program, quote
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_heading
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     elsewhere = folder.resolve() != Path.cwd()
     program = name_program(absolute=elsewhere)

@@ -262,8 +262,8 @@ async def _run(work: Coroutine[Any, Any, int]) -> int:
 
 def _say(text: str) -> None:
     """Tell the person who reads what the client keeps of its servers' messages."""
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.mcp.gateway.pipes import write_if_room
+    from amplifier_hooks.text.escape import escape
 
     # Some clients never read it, and everything would stand still for a full pipe.
     write_if_room(2, f"amplifier: {escape(text)}".encode("utf-8", "replace"))

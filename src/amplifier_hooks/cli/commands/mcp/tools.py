@@ -45,8 +45,8 @@ def list_servers(as_json: bool = False) -> int:
     if as_json:
         _print_json([_to_dict(one) for one in found])
         return exit_codes.DONE
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
 
     rows = [
         (one.id, escape(one.name), _count(one), escape(" ".join(one.identity))) for one in found
@@ -80,9 +80,9 @@ def show_server(server: str, tool: str | None, as_json: bool) -> int:
 def allow_tool(server: str, tool: str, digest: str | None) -> int:
     """Look at what SERVER says of TOOL now, and allow it."""
     from amplifier_hooks.cli.person import confirm, refuse_agents
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.guards.mcp.definitions import KnownTools, digest_definition
     from amplifier_hooks.machine.locations import get_user_name
+    from amplifier_hooks.text.escape import escape
 
     refuse_agents()
     known = _find(server)
@@ -110,8 +110,8 @@ def allow_tool(server: str, tool: str, digest: str | None) -> int:
 def forget_tools(server: str, names: tuple[str, ...], yes: bool) -> int:
     """Forget the TOOLs of SERVER, or all of them: they are new when they are seen next."""
     from amplifier_hooks.cli.person import confirm, refuse_agents
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.guards.mcp.definitions import KnownTools
+    from amplifier_hooks.text.escape import escape
 
     refuse_agents()
     known = _find(server)
@@ -161,9 +161,9 @@ def _count(server: KnownServer) -> str:
 
 
 def _print_tool(server: KnownServer, name: str, *, whole: bool) -> None:
-    from amplifier_hooks.cli.text.escape import escape
     from amplifier_hooks.cli.text.output import print_line
     from amplifier_hooks.guards.mcp.definitions import describe_change, describe_definition
+    from amplifier_hooks.text.escape import escape
 
     allowed, waiting = server.tools.get(name), server.waiting.get(name)
     state = f"allowed {allowed.at} ({allowed.by})" if allowed else "not allowed yet"

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.fragments import Line, count_cells, join_text, wrap_words
 from amplifier_hooks.cli.text.output import get_width, print_line, print_wrapped
 from amplifier_hooks.insight.replay import Difference, Replay
+from amplifier_hooks.text.escape import escape
 
 _LONGEST = 600
 """Characters of one value; the rest is in --json."""

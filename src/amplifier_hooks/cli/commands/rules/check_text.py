@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Column, print_table
 from amplifier_hooks.insight.rule_checks import Check, Finding, Usage
+from amplifier_hooks.text.escape import escape
 
 
 def check_to_dict(check: Check) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.cli.commands.rules.writing import dump_rules
-from amplifier_hooks.cli.text.escape import escape
 from amplifier_hooks.cli.text.output import (
     get_width,
     is_terminal,
@@ -16,6 +15,7 @@ from amplifier_hooks.cli.text.output import (
     print_wrapped,
 )
 from amplifier_hooks.insight.rule_suggestions import Proposal, Suggestions
+from amplifier_hooks.text.escape import escape
 
 _WIDEST, _NARROWEST = 90, 24
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from amplifier_hooks.cli.commands.serve import STORE, use_store
-from amplifier_hooks.cli.text.escape import escape
+from amplifier_hooks.text.escape import escape
 
 EPILOG = """\b
 Examples:

@@ -10,7 +10,7 @@ import click
 
 from amplifier_hooks.cli.commands.serve import STORE, use_store
 from amplifier_hooks.cli.options import AS_JSON
-from amplifier_hooks.cli.text.escape import escape
+from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.models import Token
@@ -130,7 +130,7 @@ def _describe_state(token: Token, now: float) -> str:
 def _describe_use(token: Token) -> str:
     from datetime import UTC, datetime
 
-    from amplifier_hooks.cli.text.words import format_age
+    from amplifier_hooks.cli.text.output import format_age
 
     if token.last_used is None:
         return "never used"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.agent.session.inspection.selection import (
+from amplifier_hooks.agent.session.inspection.trails import (
     TrailNotFound,
     holds_log,
     select_trails,

@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_hooks.cli.commands.chat.edit_log import EditLog
+from amplifier_hooks.cli.commands.chat.slash_commands import EditLog
 
 
 async def test_edits_are_noted_with_their_first_time(tmp_path: Path, monkeypatch: Any) -> None:

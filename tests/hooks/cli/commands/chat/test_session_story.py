@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from amplifier_hooks.cli.commands.chat.session_story import tell_story
+from amplifier_hooks.cli.commands.chat.slash_commands import tell_story
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import run_amplifier
 from tests.support.sessions import calls

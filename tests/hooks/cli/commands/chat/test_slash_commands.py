@@ -10,9 +10,12 @@ import pytest
 from amplifier_core.errors import SessionError
 from amplifier_hooks import SessionInfo
 from amplifier_hooks.cli.commands.agent import AgentOptions
-from amplifier_hooks.cli.commands.chat.edit_log import EditLog
-from amplifier_hooks.cli.commands.chat.slash_commands import COMMANDS, run_command
-from amplifier_hooks.cli.commands.chat.undo import NO_BACKUPS
+from amplifier_hooks.cli.commands.chat.slash_commands import (
+    COMMANDS,
+    NO_BACKUPS,
+    EditLog,
+    run_command,
+)
 
 
 class FakeAgent:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.cli.commands.chat.undo import describe_undo, find_undo, put_back
+from amplifier_hooks.cli.commands.chat.slash_commands import describe_undo, find_undo, put_back
 from amplifier_hooks.guards.backup import save
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import run_amplifier, run_at_terminal, wait_for_prompt
