@@ -99,12 +99,8 @@ def _read_approval(row: Row, request: ApprovalRequest, votes: Sequence[Vote]) ->
     )
 
 
-_COLUMNS = {
-    "session_id": "session_id",
-    "machine": "machine",
-    "hook": "hook",
-    "tool": "tool_name",
-}
+_COLUMNS = {"machine": "machine", "hook": "hook", "tool": "tool_name"}
+_OPEN = frozenset({"pending", "approved", "executing"})
 
 
 def list_approvals(transaction: Transaction, wanted: ApprovalFilter) -> tuple[list[Approval], str]:
@@ -131,10 +127,15 @@ def list_approvals(transaction: Transaction, wanted: ApprovalFilter) -> tuple[li
 def _write_conditions(wanted: ApprovalFilter) -> tuple[list[str], dict[str, Any]]:
     conditions: list[str] = []
     values: dict[str, Any] = {}
+    # Few wait or run: they are found by their state, where SQLite would look at all of a hook.
+    by_status = bool(wanted.status) and _OPEN.issuperset(wanted.status)
     for field, column in _COLUMNS.items():
         if value := getattr(wanted, field):
-            conditions.append(f"{column} = :{field}")
+            conditions.append(f"{column} || '' = :{field}" if by_status else f"{column} = :{field}")
             values[field] = value
+    if wanted.session_id:
+        conditions.append("session_id = :session_id")
+        values["session_id"] = wanted.session_id
     if wanted.status:
         unknown = set(wanted.status) - set(get_args(Status))
         if unknown:
