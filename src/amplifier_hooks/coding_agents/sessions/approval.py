@@ -143,12 +143,10 @@ class RememberingApproval:
     `find_rule` names a rule of the person that holds instead of a question.
     """
 
-    def __init__(
-        self, system: AnyApprovalSystem, state: dict[str, Any], find_rule: FindRule | None = None
-    ) -> None:
+    def __init__(self, system: AnyApprovalSystem, state: dict[str, Any]) -> None:
         self._system = system
         self._state = state
-        self._find_rule = find_rule
+        self.find_rule: FindRule = lambda question: None
         self.allowed = AllowedCalls(state)
 
     def recall(self, question: ApprovalQuestion) -> ApprovalAnswer | None:
@@ -158,7 +156,7 @@ class RememberingApproval:
             return None
         if earlier := self.allowed.find(question, event.folder):
             return ApprovalAnswer(once, by=f"rule:remembered from {earlier}")
-        rule = None if self._find_rule is None else self._find_rule(question)
+        rule = self.find_rule(question)
         if rule is None:
             return None
         event.left_to_program = True
