@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from amplifier_core.errors import HookTimeout, InvalidHookResult
-from amplifier_core.events import canonical, is_notification, stops
+from amplifier_core.events import is_notification, name_subject, stops
 from amplifier_core.models import (
     CONTINUE,
     Action,
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
         return isinstance(self.error, HookTimeout)
 
 
-class Trouble(NamedTuple):
+class HookProblem(NamedTuple):
     """What the author of a hook should know: it failed, or it did what has no effect."""
 
     handler: Any
@@ -114,12 +114,18 @@ def find_omission(result: HookResult, data: Mapping[str, Any]) -> str | None:
     """What an answer leaves out although its action lives by it."""
     if result.action == "modify":
         lost = sorted(map(str, data.keys() - (result.data or {}).keys() - _ADDED))
-        return _LOSES.format(", ".join(map(repr, lost))) if lost else None
+        if lost:
+            return _LOSES.format(", ".join(map(repr, lost)))
+        return None
     if result.action == "ask_user":
-        return None if result.approval_prompt else NO_PROMPT
+        if result.approval_prompt:
+            return None
+        return NO_PROMPT
     if result.action == "inject_context":
         told = result.context_injection or any(one.content for one in result.context_injections)
-        return None if told else NO_TEXT
+        if told:
+            return None
+        return NO_TEXT
     return None
 
 
@@ -151,7 +157,9 @@ class Outcome(NamedTuple):
         if self.handed_over:
             return HookResult(action="deny", reason=ASKED_ELSEWHERE)
         result = continue_with(self.data)
-        return replace_fields(result, reason="; ".join(self.comments)) if self.comments else result
+        if self.comments:
+            return replace_fields(result, reason="; ".join(self.comments))
+        return result
 
 
 def describe_denial(hook: str, reason: str) -> str:
@@ -162,37 +170,25 @@ def describe_denial(hook: str, reason: str) -> str:
 def withdraw(result: HookResult) -> HookResult:
     """What is left of a result that has no effect: a message with no action, or nothing at all."""
     if result.action == "continue":
-        return result if result.data is None else replace_fields(result, data=None)
+        if result.data is None:
+            return result
+        return replace_fields(result, data=None)
     return replace_fields(continue_with(None), suppress_output=result.suppress_output)
-
-
-_SUBJECTS = {
-    "session:start": "the session",
-    "prompt:submit": "the prompt",
-    "prompt:answer": "the answer",
-    "provider:request": "the request",
-    "provider:response": "the reply",
-    "tool:pre": "the call",
-    "tool:post": "the result",
-    "context:pre_compact": "the compaction",
-    "agent:spawn": "the sub-agent",
-    "decision:tool_resolution": "the call",
-    "decision:agent_resolution": "the sub-agent",
-    "decision:context_resolution": "the compaction",
-}
 
 
 def describe_failure(event: str, cause: str, place: str, denies: bool) -> str:
     """`failed on tool:pre: KeyError: 'path' (guard.py:12); the call was not stopped`."""
     failed = f"failed on {event}: {cause}" + (f" ({place})" if place else "")
     effect = _describe_effect(event, denies)
-    return f"{failed}; {effect}" if effect else failed
+    if effect:
+        return f"{failed}; {effect}"
+    return failed
 
 
 def _describe_effect(event: str, denied: bool) -> str:
     if is_notification(event):  # there is nothing to stop
         return ""
-    return f"{_name_subject(event)} was {'denied' if denied else 'not stopped'}"
+    return f"{name_subject(event)} was {'denied' if denied else 'not stopped'}"
 
 
 def describe_shadowed(event: str, result: HookResult) -> str:
@@ -200,21 +196,19 @@ def describe_shadowed(event: str, result: HookResult) -> str:
     if result.action == "inject_context":
         items = [result.context_injection, *(one.content for one in result.context_injections)]
         text = "\n\n".join(dict.fromkeys(one for one in items if one))
-        return f"would have told the agent: {text}" if text else ""
+        if text:
+            return f"would have told the agent: {text}"
+        return ""
     if result.action == "deny" and event in stops:
         return f"would have made the agent go on: {result.reason or 'no reason given'}"
     if is_notification(event):
         return ""
-    subject = _name_subject(event)
+    subject = name_subject(event)
     if result.action == "deny":
         return f"would have denied {subject}: {result.reason or 'no reason given'}"
     if result.action == "ask_user":
         return f"would have asked about {subject}: {result.approval_prompt or result.reason or ''}"
     return f"would have changed {subject}"
-
-
-def _name_subject(event: str) -> str:
-    return _SUBJECTS.get(canonical(event), "the operation")
 
 
 def explain_refusal(prompt: str, decision: Any) -> str:

@@ -125,7 +125,8 @@ def read_option(option: str) -> OptionMeaning:
     "Always for …" remembers as well, for what the words say.
     """
     words = re.findall(r"[^\W_]+", option.lower())
-    first, scoped = words[:1], ("always", "for") in pairwise(words[:-1])
+    first = words[:1]
+    scoped = ("always", "for") in pairwise(words[:-1])
     return OptionMeaning(
         allows=not ALLOWING.isdisjoint(first),
         refuses=not REFUSING.isdisjoint(first),
@@ -155,7 +156,9 @@ def find_unclear_options(options: Sequence[str]) -> list[str]:
 
 def resolve_options(offered: Sequence[str] | None) -> tuple[str, ...]:
     """The options of a question; a hook that offers none gets the usual two."""
-    return tuple(offered) if offered else DEFAULT_APPROVAL_OPTIONS
+    if offered:
+        return tuple(offered)
+    return DEFAULT_APPROVAL_OPTIONS
 
 
 logger = logging.getLogger(__name__)
@@ -244,7 +247,8 @@ class ApprovalGate:
         refused = self._refuse(question)
         if refused is not None:
             return refused
-        seconds, started = min(question.timeout, self.limit), time.monotonic()
+        seconds = min(question.timeout, self.limit)
+        started = time.monotonic()
         if seconds < question.timeout:
             question = replace(question, timeout=seconds)
         try:
@@ -330,4 +334,6 @@ def _refuse_answer(detail: str) -> GateDecision:
 
 
 def _read_text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else safe_repr(value)
+    if value is None or isinstance(value, str):
+        return value
+    return safe_repr(value)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from amplifier_core.answers import Outcome
 from amplifier_core.dispatch import Answer, Dispatch, find_dispatch
 from amplifier_core.events import is_notification
-from amplifier_core.gatekeeper import Clearance
+from amplifier_core.gatekeeper import ApprovalResult
 from amplifier_core.injection import (
     UNKNOWN,
     Injection,
@@ -33,7 +33,7 @@ class Carrier(Protocol):
 
     _operations: Operations
     _injector: Injector
-    _strangers: dict[str, HookHandler]
+    _named_handlers: dict[str, HookHandler]
     """Hooks that are known by name only: one registration a name, so that "always" holds."""
 
     async def show(self, message: str, level: Level, source: str) -> None: ...
@@ -42,7 +42,7 @@ class Carrier(Protocol):
     ) -> list[Injection]: ...
 
 
-class EcosystemFace:
+class CompatInterface:
     """Methods of the coordinator for loops that emit by themselves, and a summary."""
 
     async def process_hook_result(
@@ -59,7 +59,9 @@ class EcosystemFace:
         if passing and outcome.allowed:
             return hand_back(passing, outcome.data)
         # What needs nothing more of the loop comes back as it is: loops compare by identity.
-        return outcome.to_result() if result.action in ACTED_ON else result
+        if result.action in ACTED_ON:
+            return outcome.to_result()
+        return result
 
     def handle_context_injection(
         self: Carrier, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
@@ -76,8 +78,8 @@ class EcosystemFace:
         """Put a result's question to the person; returns `continue` or `deny`."""
         asking = replace_fields(result, action="ask_user")
         built = await _take_over(self, event, hook_name, asking)
-        run, clearance = await self._operations.clear(built, fixed=True)
-        return (await self._operations.conclude(run, clearance)).to_result()
+        run, approval = await self._operations.clear(built, fixed=True)
+        return (await self._operations.conclude(run, approval)).to_result()
 
     async def handle_user_message(
         self: Carrier, result: HookResult, hook_name: str = UNKNOWN
@@ -125,10 +127,10 @@ class EcosystemFace:
 
 
 def _build_run(
-    strangers: dict[str, HookHandler], event: str, hook: str, result: HookResult
+    named_handlers: dict[str, HookHandler], event: str, hook: str, result: HookResult
 ) -> Dispatch:
     """A dispatch for a result that somebody handed over in the name of a hook."""
-    handler = strangers.setdefault(hook, HookHandler(_stay_silent, name=hook))
+    handler = named_handlers.setdefault(hook, HookHandler(_stay_silent, name=hook))
     run = Dispatch(event, (), dict(result.data or {}))
     run.denied = result.action == "deny"
     run.answers.append(Answer(handler, result))
@@ -137,10 +139,11 @@ def _build_run(
 
 async def _take_over(carrier: Carrier, event: str, hook: str, result: HookResult) -> Dispatch:
     """The same, as far as the mode of the session lets it have an effect."""
-    run, operations = _build_run(carrier._strangers, event, hook, result), carrier._operations
+    run = _build_run(carrier._named_handlers, event, hook, result)
+    operations = carrier._operations
     if operations.hooks.mode == "evaluate_only":
         run.shadow()
-        await operations.effects.report_troubles(run)
+        await operations.effects.report_problems(run)
     return run
 
 
@@ -149,7 +152,9 @@ async def _inject(
 ) -> list[Injection]:
     injecting = replace_fields(result, action="inject_context")
     run = await _take_over(carrier, event, hook, injecting)
-    return [] if run.shadow_answers else await carrier._place(wanted)
+    if run.shadow_answers:
+        return []
+    return await carrier._place(wanted)
 
 
 async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:
@@ -159,11 +164,11 @@ async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, li
     """
     effects = operations.effects
     await effects.show_answers(run.event, run.answers, {})
-    clearance = Clearance()
+    approval = ApprovalResult()
     if not is_notification(run.event):
-        run, clearance = await operations.clear(run, fixed=True)
+        run, approval = await operations.clear(run, fixed=True)
     injected = await effects.inject_answers(run.event, run.answers, keep_ephemeral=False)
-    outcome = await operations.conclude(run, clearance)
+    outcome = await operations.conclude(run, approval)
     return outcome, [one for one in injected if one.ephemeral]
 
 

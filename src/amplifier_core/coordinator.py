@@ -10,12 +10,12 @@ from amplifier_core import events, payloads
 from amplifier_core.answers import Outcome, describe_failure, describe_shadowed
 from amplifier_core.approval import AnyApprovalSystem, ApprovalGate
 from amplifier_core.cancellation import CancellationToken
-from amplifier_core.compat import EcosystemFace
+from amplifier_core.compat import CompatInterface
 from amplifier_core.dispatch import Answer, Dispatch, Watch
 from amplifier_core.display import DisplaySystem, LoggingDisplay
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import DataT, EventOf
-from amplifier_core.gatekeeper import Passage
+from amplifier_core.gatekeeper import Gatekeeper
 from amplifier_core.handovers import Handovers
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
@@ -66,7 +66,7 @@ logger = logging.getLogger(__name__)
 GO_ON = "A hook wants you to go on."
 
 
-class SessionCoordinator(EcosystemFace, ModuleHost):
+class SessionCoordinator(CompatInterface, ModuleHost):
     """Integrates hooks with a session: dispatches events and turns every answer into its effect.
 
     Everything is optional: without a context nothing is injected, without an approval system
@@ -96,7 +96,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.parent_id = parent_id or getattr(session, "parent_id", None)
         self.hooks = HookRegistry(mode=read_mode(self.config)) if hooks is None else hooks
         super().__init__(self.hooks, context)
-        self.loader, self.display_system = loader, display_system
+        self.loader = loader
+        self.display_system = display_system
         self.cancellation = CancellationToken()
         self._sealed = False
         self.mounting: Any = None
@@ -105,15 +106,17 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         self.handovers = Handovers(self._trail, self.notify, self.hooks.find_counts)
         """The questions that another program asks its own person."""
-        passage = Passage(self._gate, self._trail, self.notify, self.handovers, self._find_tool)
-        self._operations = Operations(self.hooks, passage, self._trail, self)
+        gatekeeper = Gatekeeper(
+            self._gate, self._trail, self.notify, self.handovers, self._find_tool
+        )
+        self._operations = Operations(self.hooks, gatekeeper, self._trail, self)
         # One for each tool call that may run at once, here and in sub-agents.
         self.slots = Slots(read_calls_at_once(self.config))
-        self._strangers: dict[str, HookHandler] = {}
+        self._named_handlers: dict[str, HookHandler] = {}
         budget = InjectionBudget(InjectionLimits.read(self.config.get("session") or {}))
         self._injector = Injector(self.mount_points, budget, self._trail, self._report_drops)
-        self._told: set[tuple[str, type | str, str]] = set()
-        self.hooks.reporter = self.report_troubles
+        self._shown_once: set[tuple[str, type | str, str]] = set()
+        self.hooks.reporter = self.report_problems
         self._stop_listening = self.hooks.listen(self._record_registration)
 
     # Events
@@ -139,9 +142,13 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         name: Any = event
         await self._operations.notify(name, data)
 
-    def reaches_anybody(self, event: str) -> bool:
+    def is_observed(self, event: str) -> bool:
         """Whether telling of an event would reach a hook, the trail or a person; else spare it."""
-        return self._trail.records or bool(self._trail.news) or self.hooks.has_listeners(event)
+        return (
+            self._trail.records
+            or bool(self._trail.pending_messages)
+            or self.hooks.has_listeners(event)
+        )
 
     def watch_hooks(self, watch_with: Callable[[], Watch]) -> None:
         """Have somebody look on while hooks run: called for each dispatch."""
@@ -185,7 +192,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 self._trail.write(message, event=event, handler=answer.handler)
                 await self.handle_user_message(result, answer.hook)
 
-    async def report_troubles(self, run: Dispatch) -> None:
+    async def report_problems(self, run: Dispatch) -> None:
         """Record each failure of a hook, and tell the person once of each cause.
 
         The same for what shadow mode kept from happening, each time, and for answers that an event
@@ -194,7 +201,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         await self._report_failures(run)
         await self._report_shadowed(run)
         for answer in run.powerless_answers:
-            action, said = answer.result.action, answer.result.reason
+            action = answer.result.action
+            said = answer.result.reason
             why = self._keep_working(run.event, answer.result)
             if why is not None:
                 said = said or answer.result.approval_prompt
@@ -203,7 +211,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     async def _report_failures(self, run: Dispatch) -> None:
         stats = self.get_capability("session.stats") or {}
         shadows = self.hooks.mode == "evaluate_only"
-        for handler, error, advice in run.troubles:
+        for handler, error, advice in run.problems:
             if error is None:
                 await self.show(advice, "warning", f"hook:{handler.name}")
                 continue
@@ -214,14 +222,15 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             self._trail.write(body, event=run.event, handler=handler)
             stats["hook_failures"] = stats.get("hook_failures", 0) + 1
             known = (handler.name, type(error), place or cause)
-            if known not in self._told:
-                self._told.add(known)
+            if known not in self._shown_once:
+                self._shown_once.add(known)
                 text = describe_failure(run.event, cause, place, denies)
                 await self.show(text, "error", f"hook:{handler.name}")
 
     async def _report_shadowed(self, run: Dispatch) -> None:
         for answer in run.shadow_answers:
-            action, reason = answer.result.action, answer.result.reason
+            action = answer.result.action
+            reason = answer.result.reason
             if would := describe_shadowed(run.event, answer.result):
                 body = AnswerShadowed(action=action, reason=reason, would=would)
                 self._trail.write(body, event=run.event, handler=answer.handler)
@@ -249,15 +258,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._trail.write(body, event=event, handler=handler)
         handler.counts.count_ignored(what)
         known = (handler.name, what, event)
-        if known not in self._told:
-            self._told.add(known)
+        if known not in self._shown_once:
+            self._shown_once.add(known)
             text = f"answered {what!r} to {event}, which had no effect: {why}"
             logger.warning("Hook '%s' %s", handler.name, text)
             await self.show(text, "warning", f"hook:{handler.name}")
 
-    async def tell_news(self) -> None:
+    async def show_pending_messages(self) -> None:
         """Show what came up where nothing could be shown."""
-        news, self._trail.news = self._trail.news, []
+        news = self._trail.pending_messages
+        self._trail.pending_messages = []
         for one in news:
             await self.show(*one)
 
@@ -268,7 +278,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     ) -> list[Injection]:
         """Inject what the answers to an event bring; returns what was accepted."""
         wanted = gather_injections(event, answers)
-        return await self._place(wanted, keep_ephemeral) if wanted else []
+        if wanted:
+            return await self._place(wanted, keep_ephemeral)
+        return []
 
     async def _place(
         self, wanted: Iterable[Injection], keep_ephemeral: bool = True
@@ -359,12 +371,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         if self._injector.ephemeral:
             lost = self._injector.drop_old()
             self._count_unused(lost)
-            self._trail.news += [(one.why, "warning", f"hook:{one.injection.hook}") for one in lost]
+            self._trail.pending_messages += [
+                (one.why, "warning", f"hook:{one.injection.hook}") for one in lost
+            ]
 
     # The face that modules see
 
     def _find_tool(self, name: Any) -> Any:
-        return self.mount_points["tools"].get(name) if isinstance(name, str) else None
+        if isinstance(name, str):
+            return self.mount_points["tools"].get(name)
+        return None
 
     @property
     def approval_system(self) -> AnyApprovalSystem | None:
@@ -389,7 +405,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     def scrub(self, value: Any) -> Any:
         """The value as it may leave the session: every text in it passed through the scrubbers."""
-        return self._trail.scrub(value) if self._trail.scrubbers else value
+        if self._trail.scrubbers:
+            return self._trail.scrub(value)
+        return value
 
     def register_scrubber(self, scrubber: Scrubber) -> Callable[[], None]:
         """Run over every text before it is displayed, injected or written to the trail."""
@@ -424,7 +442,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             if forgotten := self._gate.forget():
                 self._trail.write(ApprovalsForgotten(answers=forgotten))
             self._stop_listening()
-            if self.hooks.reporter == self.report_troubles:
+            if self.hooks.reporter == self.report_problems:
                 self.hooks.reporter = None
 
     async def request_cancel(self, immediate: bool = False) -> None:
@@ -451,7 +469,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._trail.write(body, event=handler.event, handler=handler)
         if change == "registered":
             advice = handler.advice.values()
-            self._trail.news += [(text, "warning", f"hook:{handler.name}") for text in advice]
+            self._trail.pending_messages += [
+                (text, "warning", f"hook:{handler.name}") for text in advice
+            ]
 
 
 class ModuleCoordinator(SessionCoordinator):

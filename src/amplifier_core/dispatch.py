@@ -20,7 +20,7 @@ from amplifier_core.answers import (
     IN_PLACE,
     NO_SAY,
     PINNED,
-    Trouble,
+    HookProblem,
     explain_unusable,
     find_omission,
     read_answer,
@@ -74,7 +74,7 @@ class Dispatch:
         """Those of hooks that ran behind a denial."""
         self.shadow_answers: tuple[Answer, ...] = ()
         """Those that shadow mode kept from happening."""
-        self.troubles: tuple[Trouble, ...] = ()
+        self.problems: tuple[HookProblem, ...] = ()
         self.denied = False
         self.ran = len(self.handlers)
         """How many of the hooks were reached, or had answered before; the others came too late."""
@@ -107,10 +107,10 @@ class Dispatch:
     @property
     def has_news(self) -> bool:
         """Whether hooks failed, or answered something that had no effect."""
-        return bool(self.troubles or self.shadow_answers or self.powerless_answers)
+        return bool(self.problems or self.shadow_answers or self.powerless_answers)
 
     @property
-    def is_over(self) -> bool:
+    def is_stopped(self) -> bool:
         """Whether no other hook runs."""
         return self.denied and self.mode == "enforce"
 
@@ -130,7 +130,9 @@ class Dispatch:
             return detach(self.data)
         if self._shared is None:
             self._shared = copy_plain(self.data)
-        return detach(self.data) if self._shared is None else self._shared
+        if self._shared is None:
+            return detach(self.data)
+        return self._shared
 
     def check_shared_copy(self, handler: HookHandler) -> None:
         """Make a new shared copy if a hook has changed this one, and tell its author."""
@@ -202,7 +204,9 @@ def find_dispatch(result: HookResult) -> Dispatch | None:
     if run is None:
         return None
     # A copy whose action somebody changed is another answer.
-    return run if fold(run.answers, run.data).action == result.action else None
+    if fold(run.answers, run.data).action == result.action:
+        return run
+    return None
 
 
 # Running
@@ -240,7 +244,7 @@ async def run_hooks(run: Dispatch, watch: Watch | None) -> None:
             continue
         answer = await call_hook(run, handler, run.copy_for(handler), watch)
         apply_answer(run, handler, answer)
-        if run.is_over:
+        if run.is_stopped:
             return
     if run.answers and run.mode == "evaluate_only":
         run.shadow()
@@ -265,7 +269,7 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None) -> Non
             apply_answer(run, handler, answer)
         elif said.result is not CONTINUE or said.error is not None:
             repeat_answer(run, said)
-        if run.is_over:
+        if run.is_stopped:
             return
     if run.answers and run.mode == "evaluate_only":
         run.shadow()
@@ -397,7 +401,8 @@ def apply_answer(run: Dispatch, handler: HookHandler, answer: HookResult | BaseE
 
 def record_answer(run: Dispatch, answer: Answer) -> None:
     """Give an answer its effect, count it, and keep it."""
-    handler, result = answer.handler, answer.result
+    handler = answer.handler
+    result = answer.result
     if advice := find_omission(result, run.data):
         advise(run, handler, result.action, advice)
     if result.action != "continue":
@@ -432,7 +437,7 @@ def answer_for_failure(run: Dispatch, handler: HookHandler, error: BaseException
         trace = None if type(error) in handler.traced else error  # once for each kind of failure
         handler.traced.add(type(error))
         logger.error("Hook '%s' failed on '%s': %s", handler.name, run.event, cause, exc_info=trace)
-    run.troubles += (Trouble(handler, error),)
+    run.problems += (HookProblem(handler, error),)
     handler.counts.count_failure(isinstance(error, HookTimeout))
     if not handler.is_guard:
         return CONTINUE
@@ -443,4 +448,4 @@ def answer_for_failure(run: Dispatch, handler: HookHandler, error: BaseException
 def advise(run: Dispatch, handler: HookHandler, about: str, advice: str) -> None:
     """Tell the author of a hook, once, what does not work as it was probably meant."""
     if handler.advise(about, advice):
-        run.troubles += (Trouble(handler, None, advice),)
+        run.problems += (HookProblem(handler, None, advice),)

@@ -115,7 +115,9 @@ def translate(name: str) -> str | None:
 
 def find_named(name: str) -> str | None:
     """Our event for a name of the table; None for one that has to be guessed."""
-    return None if ":" in name else _OURS.get(keep_letters(name))
+    if ":" in name:
+        return None
+    return _OURS.get(keep_letters(name))
 
 
 def _guess(name: str) -> str | None:
@@ -129,7 +131,9 @@ def _guess(name: str) -> str | None:
     before, after, failed = _MOMENTS[subject]
     if words & _FAILED:
         return failed
-    return after if words & _AFTER else before
+    if words & _AFTER:
+        return after
+    return before
 
 
 KNOWN = frozenset(one for event in ALL_EVENTS for one in spellings(event))
@@ -195,7 +199,9 @@ def find_meant(event: str) -> str | None:
     if (slip := _find_slip(event, _PATTERNS if "*" in event else _EXPECTED)) is not None:
         return slip
     family, colon, _ = event.partition(":")
-    return translate(event) if not colon or family in _FAMILIES else None
+    if not colon or family in _FAMILIES:
+        return translate(event)
+    return None
 
 
 def _find_slip(name: str, known: frozenset[str]) -> str | None:

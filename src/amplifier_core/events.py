@@ -16,7 +16,7 @@ DataT_co = TypeVar("DataT_co", bound="EventData", covariant=True)
 _types: dict[str, type[EventData]] = {}
 """The name of each event and the type of its data, in the order of their definition."""
 
-if _typing.TYPE_CHECKING:
+if _typing.TYPE_CHECKING:  # pragma: no cover
 
     class Event(str, Generic[DataT_co]):
         """The name of an event, by which a type checker knows what data it carries."""
@@ -212,21 +212,28 @@ def spellings(event: str) -> tuple[str, ...]:
     return _spellings.get(event) or (event,)
 
 
-notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
-    SESSION_START,
-    PROMPT_SUBMIT,
-    PROMPT_ANSWER,
-    PROVIDER_REQUEST,
-    PROVIDER_RESPONSE,
-    TOOL_PRE,
-    TOOL_POST,
-    CONTEXT_PRE_COMPACT,
-    "context:pre-compact",
-    AGENT_SPAWN,
-    DECISION_TOOL_RESOLUTION,
-    DECISION_AGENT_RESOLUTION,
-    DECISION_CONTEXT_RESOLUTION,
+_subjects: dict[str, str] = {
+    SESSION_START: "the session",
+    PROMPT_SUBMIT: "the prompt",
+    PROMPT_ANSWER: "the answer",
+    PROVIDER_REQUEST: "the request",
+    PROVIDER_RESPONSE: "the reply",
+    TOOL_PRE: "the call",
+    TOOL_POST: "the result",
+    CONTEXT_PRE_COMPACT: "the compaction",
+    AGENT_SPAWN: "the sub-agent",
+    DECISION_TOOL_RESOLUTION: "the call",
+    DECISION_AGENT_RESOLUTION: "the sub-agent",
+    DECISION_CONTEXT_RESOLUTION: "the compaction",
 }
+"""What hooks decide about; every other event of ours only tells."""
+
+notifications = frozenset(one for one in ALL_EVENTS if canonical(one) not in _subjects)
+
+
+def name_subject(event: str) -> str:
+    """What a denial of this event stops, for a sentence."""
+    return _subjects.get(canonical(event), "the operation")
 
 
 def is_notification(event: str) -> bool:

@@ -52,7 +52,7 @@ _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
 
 
 @dataclass(frozen=True, slots=True)
-class Clearance:
+class ApprovalResult:
     """How an operation came through its gates."""
 
     allowed: bool = True
@@ -65,7 +65,7 @@ class Clearance:
     handed_over: bool = False  # another program asks its person, and nobody knows the answer
 
 
-UNASKED = Clearance()
+UNASKED = ApprovalResult()
 
 
 def digest_operation(event: str, data: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def digest_operation(event: str, data: Mapping[str, Any]) -> str:
     return digest({"event": event, **{k: v for k, v in data.items() if k != "timestamp"}})
 
 
-class Passage:
+class Gatekeeper:
     """Asks in priority order, records before and after, and stops at the first no."""
 
     def __init__(
@@ -93,14 +93,14 @@ class Passage:
         self._handovers = handovers
         self._find_tool = find_tool
 
-    async def clear(self, run: Dispatch, answered: Answered, unasked: str = "") -> Clearance:
+    async def clear(self, run: Dispatch, answered: Answered, unasked: str = "") -> ApprovalResult:
         """Put every question of the operation that has not been answered yet.
 
         `unasked` is why nobody is to be asked any more: what is left to ask is then refused.
         """
         if run.denied:
             last = run.answers[-1]
-            return Clearance(False, last.hook, str(last.result.reason or ""))
+            return ApprovalResult(False, last.hook, str(last.result.reason or ""))
         if not run.asking and not answered:
             return UNASKED
         return await self._ask_all(run, answered, unasked)
@@ -109,13 +109,13 @@ class Passage:
         """The operation is denied, whatever another program was to ask about it."""
         await self._handovers.withdraw(run.event, str(run.data.get("tool_call_id") or ""))
 
-    async def _ask_all(self, run: Dispatch, answered: Answered, unasked: str) -> Clearance:
+    async def _ask_all(self, run: Dispatch, answered: Answered, unasked: str) -> ApprovalResult:
         shown = digest_operation(run.event, run.data)
         comments: list[str] = []
         waited = handed_over = False
         for answer in run.asking:
             if problem := find_problem(answer.result):
-                return Clearance(False, answer.hook, f"the question cannot be put: {problem}")
+                return ApprovalResult(False, answer.hook, f"the question cannot be put: {problem}")
             question = self._write_question(answer, run, shown)
             # Not by registration: a function that was registered twice asks once.
             key = (answer.handler.identity, answer.hook, question.prompt)
@@ -125,17 +125,17 @@ class Passage:
             if not decision.allowed:
                 reason = explain_refusal(question.prompt, decision)
                 waits = decision.how == "handed_over"
-                return Clearance(False, answer.hook, reason, handed_over=waits)
+                return ApprovalResult(False, answer.hook, reason, handed_over=waits)
             answered[key] = shown if decision.how == "cache" else ""
             waited = waited or decision.how != "cache"
             handed_over = handed_over or decision.how == "handed_over"
             if decision.comment:
                 comments.append(decision.comment)
             if (edited := decision.edited_input) is not None:
-                return Clearance(
+                return ApprovalResult(
                     True, answer.hook, "", tuple(comments), edited, shown, waited, handed_over
                 )
-        return Clearance(
+        return ApprovalResult(
             comments=tuple(comments), digest=shown, waited=waited, handed_over=handed_over
         )
 
@@ -161,7 +161,8 @@ class Passage:
     async def _decide(
         self, answer: Answer, question: ApprovalQuestion, unasked: str
     ) -> GateDecision:
-        handler, tool = answer.handler, self._find_tool(question.tool_name)
+        handler = answer.handler
+        tool = self._find_tool(question.tool_name)
         known = self.gate.recall(handler.id, question, tool)
         if known is None and unasked:
             return GateDecision(False, "invalid", detail=unasked)
@@ -223,7 +224,9 @@ class Passage:
                 counts.settle(pending.known if pending.counted else "")
             counts.count_decision(decision.allowed, decision.how)
             failure = await self._record_decision(answer, question, decision, pending)
-        return decision if failure is None else GateDecision(False, "error", detail=failure)
+        if failure is None:
+            return decision
+        return GateDecision(False, "error", detail=failure)
 
     async def _hand_over(
         self,

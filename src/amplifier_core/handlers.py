@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args,
 
 from amplifier_core.events import DataT, EventName, EventOf
 from amplifier_core.models import HookResult
-from amplifier_core.utils.calling import find_misfit
+from amplifier_core.utils.calling import find_signature_problem
 from amplifier_core.utils.text import suggest
 
 OnError = Literal["continue", "deny"]
@@ -131,7 +131,9 @@ def choose_mode(wanted: Mode, parent: Mode | None = None) -> Mode:
             "evaluate_only: the hooks of the parent have an effect, and so they have in its "
             "sub-agents; set session.evaluate_only in the parent's plan"
         )
-    return wanted if parent is None else max(wanted, parent, key=MODES.index)
+    if parent is None:
+        return wanted
+    return max(wanted, parent, key=MODES.index)
 
 
 def hook(
@@ -150,8 +152,8 @@ def hook(
         raise TypeError(f"@hook has no option {option!r}; {hint}")
 
     def mark(function: HandlerT) -> HandlerT:
-        if misfit := find_misfit(function):
-            raise TypeError(f"A function with @hook {misfit}")
+        if problem := find_signature_problem(function):
+            raise TypeError(f"A function with @hook {problem}")
         if hasattr(function, "__amplifier_hook__"):
             raise TypeError("A function has one @hook, with all its events: @hook('a:b', 'c:d')")
         function.__amplifier_hook__ = {"events": events, "options": options}  # type: ignore[attr-defined]

@@ -53,7 +53,9 @@ class Handover:
     @property
     def known(self) -> str:
         """What is known of it so far."""
-        return "not_run" if self.not_run else "not_known"
+        if self.not_run:
+            return "not_run"
+        return "not_known"
 
 
 class Handovers:

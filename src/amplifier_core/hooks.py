@@ -32,7 +32,7 @@ from amplifier_core.models import ContextInjection, HookResult, continue_with
 from amplifier_core.payloads import normalize_data
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import timestamp
-from amplifier_core.utils.calling import find_misfit
+from amplifier_core.utils.calling import find_signature_problem
 
 if TYPE_CHECKING:
     from amplifier_core.handlers import Handler, Limits, OnError
@@ -145,9 +145,9 @@ class HookRegistry(RegistryNames):
             return partial(self._decorate, event, priority, name=name, **limits)
         check_priority(priority)
         check_limits(on_error, timeout, parallel)
-        misfit = find_misfit(handler)
-        if misfit is not None and on_error == "deny":
-            raise TypeError(f"A guard {misfit}")
+        problem = find_signature_problem(handler)
+        if problem is not None and on_error == "deny":
+            raise TypeError(f"A guard {problem}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"A hook's name must be a string, got {name!r}")
         record = HookHandler(
@@ -159,8 +159,8 @@ class HookRegistry(RegistryNames):
             timeout=timeout,
             parallel=parallel,
         )
-        if misfit is not None:  # modules register such handlers and never emit their event
-            record.advise("parameters", misfit)
+        if problem is not None:  # modules register such handlers and never emit their event
+            record.advise("parameters", problem)
         self._add(record)
         return partial(self.remove, record)
 
@@ -297,7 +297,9 @@ class HookRegistry(RegistryNames):
             registry = registry.parent
         if len(found) > 1:
             found.sort(key=_execution_order)
-        return found if len(names) == 1 else _drop_other_spelling(found, event, names)
+        if len(names) == 1:
+            return found
+        return _drop_other_spelling(found, event, names)
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
         """Names in execution order: of one event (patterns included), or of all registrations."""

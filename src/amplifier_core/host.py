@@ -209,4 +209,6 @@ class ModuleHost:
         return failures
 
     def _take_cleanup(self) -> Callable[[], Any] | None:
-        return self._cleanups.pop() if self._cleanups else None
+        if self._cleanups:
+            return self._cleanups.pop()
+        return None

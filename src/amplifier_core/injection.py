@@ -104,7 +104,7 @@ _LOOKALIKE = str.maketrans(
 """Cyrillic and Greek letters that look like Latin ones."""
 
 
-def read_as_a_person(line: str) -> str:
+def normalize_lookalikes(line: str) -> str:
     """The line with lookalikes as the letters they look like, and without what cannot be seen."""
     if line.isascii() and line.isprintable():
         return line
@@ -129,7 +129,7 @@ def indent_forged_frames(text: str) -> str:
 
 
 def _looks_like_frame(line: str) -> bool:
-    return _FRAME.match(read_as_a_person(line)) is not None
+    return _FRAME.match(normalize_lookalikes(line)) is not None
 
 
 def build_messages(injections: Iterable[Injection]) -> list[dict[str, Any]]:
@@ -168,7 +168,8 @@ def add_ephemeral(
     history: list[dict[str, Any]], injections: Iterable[Injection]
 ) -> list[dict[str, Any]]:
     """The messages of one request: the history, which stays as it is, and what is for now only."""
-    result, behind = list(history), []
+    result = list(history)
+    behind = []
     for injection in injections:
         last = result[-1] if result else {}
         if injection.append_to_last_tool_result and last.get("role") == "tool":
@@ -244,7 +245,8 @@ class ToolCalls:
         """
         if not self.parked or self.under_way or await self._awaits_results():
             return
-        parked, self.parked = self.parked, []
+        parked = self.parked
+        self.parked = []
         if dropped := [drop for group in parked for drop in await self._store(group)]:
             await self._report(dropped)
 
@@ -401,22 +403,28 @@ class Injector:
 
     async def complete_history(self, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What was given, with what waited for results; without any, the conversation, in order."""
-        kept, stored = list(given), len(await self.read_history())
+        kept = list(given)
+        stored = len(await self.read_history())
         await self.calls.place_parked()
         history = await self.read_history()
-        return [*kept, *history[stored:]] if kept else arrange_messages(history)
+        if kept:
+            return [*kept, *history[stored:]]
+        return arrange_messages(history)
 
     def use_ephemeral(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
         self.is_fetched = True
         if not self.ephemeral:
             return history
-        waiting, self.ephemeral, self._old = self.ephemeral, [], 0
+        waiting = self.ephemeral
+        self.ephemeral = []
+        self._old = 0
         return add_ephemeral(history, waiting)
 
     def drop_old(self) -> list[Drop]:
         """A turn begins: what waited all through the last one is for no request any more."""
-        lost, self.ephemeral = self.ephemeral[: self._old], self.ephemeral[self._old :]
+        lost = self.ephemeral[: self._old]
+        self.ephemeral = self.ephemeral[self._old :]
         self._old = len(self.ephemeral)
         return self._record_unused(lost, UNFETCHED)
 
@@ -425,7 +433,9 @@ class Injector:
         self.calls.under_way = 0
         await self.calls.place_parked()
         parked = [one for group in self.calls.parked for one in group]
-        passing, self.calls.parked, self.ephemeral = self.ephemeral, [], []
+        passing = self.ephemeral
+        self.calls.parked = []
+        self.ephemeral = []
         dropped = self._record_unused(parked, UNPLACED)
         return dropped + self._record_unused(passing, UNSENT if self.is_fetched else UNFETCHED)
 

@@ -20,7 +20,9 @@ def _refuse_float(value: Any) -> Any:
 
 
 def _write(cost: Decimal | None) -> str | None:
-    return None if cost is None else str(cost)
+    if cost is None:
+        return None
+    return str(cost)
 
 
 CostUsd = Annotated[
@@ -50,7 +52,9 @@ class _Own(Generic[T]):
         if instance is None:
             raise AttributeError(self.name)
         extra = instance.__pydantic_extra__
-        return extra.get(self.name) if extra else None
+        if extra:
+            return extra.get(self.name)
+        return None
 
 
 class _Text:
@@ -61,7 +65,9 @@ class _Text:
             raise AttributeError("text")
         extra = instance.__pydantic_extra__
         given = extra.get("text") if extra else None
-        return extract_text(instance.content) if given is None else str(given)
+        if given is None:
+            return extract_text(instance.content)
+        return str(given)
 
 
 class _Value(BaseModel):

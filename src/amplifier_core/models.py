@@ -144,7 +144,9 @@ class HookResult(BaseModel, frozen=True, extra="ignore", defer_build=True):
     @field_validator("context_injections", mode="before")
     @classmethod
     def _read_none_as_none_of_them(cls, value: Any) -> Any:
-        return [] if value is None else value
+        if value is None:
+            return []
+        return value
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic does it; a misspelled field is refused here too."""
@@ -259,14 +261,18 @@ class ToolResult(BaseModel):
         """The sentence in the error, if it has one."""
         if isinstance(self.error, dict):
             message = self.error.get("message")
-            return str(message) if message else None
+            if message:
+                return str(message)
+            return None
         return self.error or None
 
     def __str__(self) -> str:
         if self.success:
             return str("Success" if self.output is None else self.output) or "Success"
         message = self.error_message
-        return f"Error: {message}" if message else "Failed"
+        if message:
+            return f"Error: {message}"
+        return "Failed"
 
     def get_serialized_output(self) -> str:
         """The text that goes into the conversation."""

@@ -24,7 +24,9 @@ from amplifier_core.utils.text import describe_cause
 def resolve_provider(providers: Mapping[str, Any], orchestrator: Any = None) -> Any:
     """The provider that the loop was configured with, else the first one; None if there is none."""
     wanted = getattr(getattr(orchestrator, "config", None), "provider", None)
-    return providers.get(wanted) if wanted else next(iter(providers.values()), None)
+    if wanted:
+        return providers.get(wanted)
+    return next(iter(providers.values()), None)
 
 
 logger = logging.getLogger(__name__)
@@ -57,7 +59,9 @@ class Mounted:
     @property
     def error(self) -> str | None:
         """Why it was left out, in a sentence."""
-        return None if self.failure is None else str(self.failure)
+        if self.failure is None:
+            return None
+        return str(self.failure)
 
     def notice(self, change: str, handler: HookHandler) -> None:
         """Note a registration that was made while this module was being mounted."""
@@ -110,7 +114,8 @@ class Mounting:
             place.update(objects)
 
     async def _mount(self, outcome: Mounted) -> None:
-        entry, host = outcome.entry, self._coordinator
+        entry = outcome.entry
+        host = self._coordinator
         mount = await load_entry(self.loader, host, outcome.kind, entry)
         outcome.origin = getattr(mount, "__module_origin__", "")
         undo = await resolve(mount(host))
@@ -137,7 +142,8 @@ class Mounting:
 
     async def unmount(self, outcome: Mounted) -> None:
         """Undo one module, once, whatever it raises and however long it would take."""
-        undo, outcome.undo = outcome.undo, None
+        undo = outcome.undo
+        outcome.undo = None
         self.mounted = [one for one in self.mounted if one is not outcome]
         try:
             if undo is not None:

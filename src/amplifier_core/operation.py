@@ -10,7 +10,13 @@ from typing import Any, Protocol
 from amplifier_core.answers import ASKED_ELSEWHERE, Outcome
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import AGENT_SPAWN, notifications
-from amplifier_core.gatekeeper import UNASKED, Answered, Clearance, Passage, digest_operation
+from amplifier_core.gatekeeper import (
+    UNASKED,
+    Answered,
+    ApprovalResult,
+    Gatekeeper,
+    digest_operation,
+)
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection import Injection
 from amplifier_core.output import Routing, Uncaptured
@@ -40,8 +46,8 @@ class Effects(Protocol):
     async def inject_answers(
         self, event: str, answers: list[Answer], keep_ephemeral: bool = True
     ) -> list[Injection]: ...
-    async def report_troubles(self, run: Dispatch) -> None: ...
-    async def tell_news(self) -> None: ...
+    async def report_problems(self, run: Dispatch) -> None: ...
+    async def show_pending_messages(self) -> None: ...
     async def deny(self, event: str, hook: str, reason: str) -> Outcome: ...
 
 
@@ -50,7 +56,7 @@ class Operations:
     """Takes the events of one session to their outcomes."""
 
     hooks: HookRegistry
-    passage: Passage
+    gatekeeper: Gatekeeper
     trail: Trail
     effects: Effects
     # Makes, for each dispatch, whoever else looks on while hooks run.
@@ -64,25 +70,25 @@ class Operations:
             told = {**self.hooks.default_fields, **given}
             return Outcome(True, told, answers=tuple(answers))
         if not self.hooks.has_listeners(event):
-            if self.trail.records or self.trail.news:
+            if self.trail.records or self.trail.pending_messages:
                 await self.record_only(event, given)
             return Outcome(True, {**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
         if not run.answers:
             return Outcome(True, run.data)
-        clearance = UNASKED
+        approval = UNASKED
         if run.denied or run.asking:
-            run, clearance = await self.clear(run)
+            run, approval = await self.clear(run)
         # What hooks say at a sub-agent's start is meant for the sub-agent: see `Outcome.answers`.
-        if event != AGENT_SPAWN or not clearance.allowed:
+        if event != AGENT_SPAWN or not approval.allowed:
             await self.effects.inject_answers(event, run.answers)
-        outcome = await self.conclude(run, clearance)
+        outcome = await self.conclude(run, approval)
         return outcome._replace(answers=tuple(run.answers))
 
     async def notify(self, event: str, data: Mapping[str, Any]) -> list[Answer]:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.has_listeners(event):
-            if self.trail.records or self.trail.news:
+            if self.trail.records or self.trail.pending_messages:
                 await self.record_only(event, data)
             return []
         run = await self._dispatch(event, data)
@@ -94,10 +100,10 @@ class Operations:
         """Record an event that no hook listens to."""
         if self.trail.records:
             self.trail.record_without_dispatch(event, data)
-        if self.trail.news:
-            await self.effects.tell_news()
+        if self.trail.pending_messages:
+            await self.effects.show_pending_messages()
 
-    async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, Clearance]:
+    async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, ApprovalResult]:
         """Take a dispatch through its gates; after each wait it is judged again, as it is then.
 
         `fixed` means that nothing can be changed any more: what was shown may run, or nothing.
@@ -108,19 +114,19 @@ class Operations:
         handed_over = False
         for _ in range(MOST_ROUNDS):
             repeated = len(edits) > len(set(edits))
-            clearance = await self.passage.clear(run, answered, SAME_EDIT if repeated else "")
-            comments += clearance.comments
-            if not clearance.allowed:
-                return run, replace(clearance, comments=comments)
-            handed_over = handed_over or clearance.handed_over
-            if not self._is_stale(run, clearance):
-                passed = replace(clearance, comments=comments, handed_over=handed_over)
+            approval = await self.gatekeeper.clear(run, answered, SAME_EDIT if repeated else "")
+            comments += approval.comments
+            if not approval.allowed:
+                return run, replace(approval, comments=comments)
+            handed_over = handed_over or approval.handed_over
+            if not self._is_stale(run, approval):
+                passed = replace(approval, comments=comments, handed_over=handed_over)
                 return run, _refuse(ASKED_ELSEWHERE) if fixed and handed_over else passed
-            given, shown = _take_edit(run, clearance)
-            if fixed and shown != clearance.digest:
+            given, shown = _take_edit(run, approval)
+            if fixed and shown != approval.digest:
                 return run, _refuse("it cannot be edited any more")
-            if clearance.edited_input is not None:
-                edits.append((clearance.hook, shown))
+            if approval.edited_input is not None:
+                edits.append((approval.hook, shown))
             await take_slot()
             run = await self._dispatch_again(run, given)
             if not run.denied and digest_operation(run.event, run.data) != shown:
@@ -129,26 +135,28 @@ class Operations:
                     return run, _refuse("it was changed while it waited for approval")
         return run, _refuse(f"the operation was changed more than {MOST_ROUNDS} times")
 
-    def _is_stale(self, run: Dispatch, clearance: Clearance) -> bool:
+    def _is_stale(self, run: Dispatch, approval: ApprovalResult) -> bool:
         """Whether time has passed since the hooks judged what a person has allowed."""
-        if not (clearance.digest and run.handlers):
-            return clearance.edited_input is not None
-        return clearance.waited or self.hooks.handlers_for(run.event) != run.handlers
+        if not (approval.digest and run.handlers):
+            return approval.edited_input is not None
+        return approval.waited or self.hooks.handlers_for(run.event) != run.handlers
 
-    async def conclude(self, run: Dispatch, clearance: Clearance) -> Outcome:
+    async def conclude(self, run: Dispatch, approval: ApprovalResult) -> Outcome:
         """What became of an operation that came through its gates, or did not."""
-        if not clearance.allowed:
-            if clearance.handed_over:  # denied by nobody: it waits for an answer
-                return Outcome(False, None, clearance.hook, clearance.reason, handed_over=True)
-            await self.passage.withdraw(run)
-            denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
-            return denied._replace(data=run.answers[-1].result.data) if run.denied else denied
+        if not approval.allowed:
+            if approval.handed_over:  # denied by nobody: it waits for an answer
+                return Outcome(False, None, approval.hook, approval.reason, handed_over=True)
+            await self.gatekeeper.withdraw(run)
+            denied = await self.effects.deny(run.event, approval.hook, approval.reason)
+            if run.denied:
+                return denied._replace(data=run.answers[-1].result.data)
+            return denied
         return Outcome(
             True,
             run.data,
-            digest=clearance.digest,
-            comments=clearance.comments,
-            handed_over=clearance.handed_over,
+            digest=approval.digest,
+            comments=approval.comments,
+            handed_over=approval.handed_over,
         )
 
     # Running hooks
@@ -171,7 +179,9 @@ class Operations:
     def _make_watch(self, event: str) -> Watch | None:
         other = None if self.watch_with is None else self.watch_with()
         trail = self.trail if self.trail.records and self.trail.records_each_hook else None
-        return None if other is None and trail is None else _Witness(other, trail, event)
+        if other is None and trail is None:
+            return None
+        return _Witness(other, trail, event)
 
     async def _show(
         self,
@@ -186,21 +196,21 @@ class Operations:
         if self.trail.records:
             self.trail.record_dispatch(run, again)
         if run.has_news:
-            await self.effects.report_troubles(run)
-        if self.trail.news:
-            await self.effects.tell_news()
+            await self.effects.report_problems(run)
+        if self.trail.pending_messages:
+            await self.effects.show_pending_messages()
 
 
-def _refuse(reason: str) -> Clearance:
-    return Clearance(False, KERNEL, reason)
+def _refuse(reason: str) -> ApprovalResult:
+    return ApprovalResult(False, KERNEL, reason)
 
 
-def _take_edit(run: Dispatch, clearance: Clearance) -> tuple[dict[str, Any], str]:
+def _take_edit(run: Dispatch, approval: ApprovalResult) -> tuple[dict[str, Any], str]:
     """What is judged again, and the digest of what a person has seen of it."""
-    if clearance.edited_input is None:
-        return run.given, clearance.digest
+    if approval.edited_input is None:
+        return run.given, approval.digest
     # From here on this is the operation: nothing goes back to what was edited away.
-    edited = {**run.data, "tool_input": detach(clearance.edited_input)}
+    edited = {**run.data, "tool_input": detach(approval.edited_input)}
     return edited, digest_operation(run.event, edited)
 
 
@@ -230,7 +240,9 @@ class _Witness:
             with Uncaptured():  # what the trail prints is not the hook's
                 self._trail.write(HookStarted(), event=self._event, handler=handler)
             self._started[handler.id] = perf_counter()
-        return None if self._other is None or handler.parallel else self._other.begin(handler)
+        if self._other is None or handler.parallel:
+            return None
+        return self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:
         if self._trail is not None:

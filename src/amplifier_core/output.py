@@ -113,9 +113,13 @@ class Routing:
 
 
 def _wrap(stream: Any) -> Any:
-    return stream if stream is None or isinstance(stream, _Router) else _Router(stream)
+    if stream is None or isinstance(stream, _Router):
+        return stream
+    return _Router(stream)
 
 
 def _unwrap(stream: Any) -> Any:
     # Somebody may have replaced it since.
-    return stream.stream if isinstance(stream, _Router) else stream
+    if isinstance(stream, _Router):
+        return stream.stream
+    return stream

@@ -31,11 +31,13 @@ SpokenT = TypeVar("SpokenT", bound=Spoken)
 
 def strongest(answers: Sequence[SpokenT]) -> SpokenT | None:
     """The first answer of the strongest action, or None when no hook spoke."""
-    winner, lowest = None, len(_RANKS)
+    winner = None
+    lowest = len(_RANKS)
     for answer in answers:
         rank = _RANKS[answer.result.action]
         if rank < lowest:
-            winner, lowest = answer, rank
+            winner = answer
+            lowest = rank
     return winner
 
 

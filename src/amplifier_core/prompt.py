@@ -111,7 +111,9 @@ class PromptRun:
             raise
         if isinstance(said, str):
             return said
-        return "" if said is None else str(said)
+        if said is None:
+            return ""
+        return str(said)
 
     async def _run_for(self, seconds: float) -> Any:
         limit = asyncio.timeout(seconds)

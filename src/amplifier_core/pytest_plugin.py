@@ -173,7 +173,9 @@ def module_path(request: pytest.FixtureRequest) -> Path | None:
     from amplifier_core.validation.module import find_module_near
 
     given = request.config.getoption("--module-path")
-    return Path(given).absolute() if given else find_module_near(request.path)
+    if given:
+        return Path(given).absolute()
+    return find_module_near(request.path)
 
 
 @pytest.fixture

@@ -38,7 +38,9 @@ _READS_AS = "reads_as"
 
 def plain(text: Text | None) -> str:
     """A text that is there; else nothing."""
-    return text if isinstance(text, str) else ""
+    if isinstance(text, str):
+        return text
+    return ""
 
 
 class Body:
@@ -305,7 +307,9 @@ class ApprovalDecided(Decision):
     def handed_over_to(self) -> str:
         """In a trail from before there was `approval_handed_over`: the program that asks."""
         by = self.by or ""
-        return by.removeprefix(HANDED_OVER_TO) if by.startswith(HANDED_OVER_TO) else ""
+        if by.startswith(HANDED_OVER_TO):
+            return by.removeprefix(HANDED_OVER_TO)
+        return ""
 
 
 class ApprovalExpired(Decision):
@@ -518,7 +522,9 @@ def parse_body(
 ) -> Body:
     """What a record says."""
     known = types.get(type)
-    return Other(type=type, members=members) if known is None else known.parse(members)
+    if known is None:
+        return Other(type=type, members=members)
+    return known.parse(members)
 
 
 # From fields to lines and back
@@ -580,7 +586,9 @@ def _read_list(value: Any, read_part: _Reader) -> tuple[Any, ...] | None:
 def _read_duration(value: Any) -> float | None:
     # `type`, not `isinstance`: True is an int as well.
     fits = type(value) in (int, float) and 0 <= value <= LONGEST
-    return float(value) if fits else None
+    if fits:
+        return float(value)
+    return None
 
 
 _EMPTY: Mapping[Any, Any] = {str: "", bool: False, int: 0, tuple: (), Mapping: {}}

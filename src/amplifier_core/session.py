@@ -61,7 +61,9 @@ def read_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
 def read_end_reason(kind: type[BaseException] | None, status: str) -> EndReason:
     """The reason for an exception of this class, or for a session of this status."""
     if kind is None:
-        return "user_exit" if status == "interrupted" else "complete"
+        if status == "interrupted":
+            return "user_exit"
+        return "complete"
     if issubclass(kind, TimeoutError):
         return "timeout"
     if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):
@@ -141,7 +143,9 @@ class AmplifierSession:
         """What became of the last prompt, or that the session has ended."""
         if self._ended:
             return "ended"
-        return "idle" if self._run is None else self._run.status
+        if self._run is None:
+            return "idle"
+        return self._run.status
 
     @property
     def context(self) -> ContextManager | None:
@@ -201,7 +205,8 @@ class AmplifierSession:
 
     async def _mount_difference(self, plan: MountPlan) -> list[Mounted]:
         """Mount what a plan has and is not mounted yet, and take away what it has not."""
-        wanted, before = list(plan.entries()), self.context
+        wanted = list(plan.entries())
+        before = self.context
         messages = await self._read_messages()
         for one in list(self.mounting.mounted):
             if (one.kind, one.entry) in wanted:
@@ -250,7 +255,9 @@ class AmplifierSession:
     def _add_metadata(self, data: DataT) -> DataT:
         """What the plan says under session.metadata travels with the start."""
         metadata = self.config["session"].get("metadata")
-        return cast(DataT, {**data, "metadata": metadata}) if metadata else data
+        if metadata:
+            return cast(DataT, {**data, "metadata": metadata})
+        return data
 
     # Turns
 
@@ -298,9 +305,9 @@ class AmplifierSession:
             raise SessionStateError(f"No {[*missing, 'providers'][0]} mounted")
         provider = resolve_provider(points["providers"], points["orchestrator"])
         if provider is not self._counts:
-            self._count_as(provider)
+            self._use_token_counter(provider)
 
-    def _count_as(self, provider: Any) -> None:
+    def _use_token_counter(self, provider: Any) -> None:
         """Count tokens as the provider does."""
         self._counts = provider
         count = getattr(provider, "count_tokens", None)

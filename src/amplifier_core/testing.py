@@ -200,7 +200,8 @@ class ScriptedOrchestrator:
         **_: Any,
     ) -> str:
         """Give the next answer, between the events of a session of one turn."""
-        number, self.call_count = self.call_count, self.call_count + 1
+        number = self.call_count
+        self.call_count = self.call_count + 1
         answer = self.responses[number] if number < len(self.responses) else "DONE"
         if hooks is not None:
             await hooks.emit(SESSION_START, {"prompt": prompt})
@@ -285,7 +286,9 @@ class ScriptedApproval:
         """The plain protocol, answered from the same script."""
         question = ApprovalQuestion(prompt, tuple(options), timeout, default, hook="")
         answer = await self.decide(question)
-        return answer.option if isinstance(answer, ApprovalAnswer) else answer
+        if isinstance(answer, ApprovalAnswer):
+            return answer.option
+        return answer
 
 
 class RecordingDisplay:
@@ -402,7 +405,9 @@ class MockTool:
         answer = self.output(input) if callable(self.output) else self.output
         if isinstance(answer, BaseException):
             raise answer
-        return answer if isinstance(answer, ToolResult) else ToolResult(output=answer)
+        if isinstance(answer, ToolResult):
+            return answer
+        return ToolResult(output=answer)
 
     @property
     def call_count(self) -> int:
@@ -427,7 +432,9 @@ async def wait_for(
 
 async def _holds(condition: Callable[[], bool | Awaitable[bool]]) -> bool:
     holds = condition()
-    return await holds if inspect.isawaitable(holds) else bool(holds)
+    if inspect.isawaitable(holds):
+        return await holds
+    return bool(holds)
 
 
 class _RecordsMounts(SessionCoordinator):

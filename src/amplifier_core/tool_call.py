@@ -59,7 +59,9 @@ class JudgedResult:
         """What the agent reads: the tool's own result, what hooks left of it, or the denial."""
         if not self.outcome.allowed:
             return ToolResult.refused(self.outcome.denial)
-        return read_changed_result(self.tool_result) if self.is_changed else result
+        if self.is_changed:
+            return read_changed_result(self.tool_result)
+        return result
 
 
 async def call_tool(
@@ -91,7 +93,9 @@ async def call_tool(
             await slot.take()  # a hook that called a tool gave it up
             result = await _run(coordinator, judged)
             comments = judged.outcome.comments
-            return add_comments(result, comments) if comments else result
+            if comments:
+                return add_comments(result, comments)
+            return result
         finally:
             slot.close()
 
@@ -117,7 +121,9 @@ async def before_tool(
         await coordinator.handovers.withdraw(events.TOOL_PRE, requested.get("tool_call_id", ""))
         return _refuse(judged, describe_denial(KERNEL, ASKED_ELSEWHERE))
     reason = await start_call(coordinator, judged.outcome, judged.call, judged.is_same_tool)
-    return judged if reason is None else _refuse(judged, describe_denial(KERNEL, reason))
+    if reason is None:
+        return judged
+    return _refuse(judged, describe_denial(KERNEL, reason))
 
 
 async def judge_call(
@@ -132,7 +138,8 @@ async def judge_call(
     if not outcome.allowed:
         return JudgedCall({}, outcome, refusal=ToolResult.refused(outcome.denial))
     call = outcome.data or {}
-    name, tool_input = call.get("tool_name"), call.get("tool_input")
+    name = call.get("tool_name")
+    tool_input = call.get("tool_input")
     tool = tools.get(str(name))
     problem = ""
     if tool is None:
@@ -154,7 +161,9 @@ async def start_call(
 
     Of a call that was handed over, nobody knows yet whether it will start: nothing is recorded.
     """
-    trail, name, gated = coordinator.trail, call.get("tool_name"), bool(outcome.digest)
+    trail = coordinator.trail
+    name = call.get("tool_name")
+    gated = bool(outcome.digest)
     if not gated and not (trail.records and trail.records_each_event):
         return None
     found = digest_operation(events.TOOL_PRE, call)
@@ -178,7 +187,8 @@ async def start_call(
 
 
 async def _run(coordinator: SessionCoordinator, judged: JudgedCall) -> ToolResult:
-    call, tool = judged.call, judged.tool
+    call = judged.call
+    tool = judged.tool
     call_id = str(call.get("tool_call_id"))
     coordinator.cancellation.register_tool_start(call_id, call.get("tool_name", ""))
     started = time.perf_counter()

@@ -101,7 +101,7 @@ class Trail:
         self._asked: list[Scrubber] = []
         self._known: KnownTexts | None = None
         self.failed = False
-        self.news: list[tuple[str, MessageLevel, str]] = []
+        self.pending_messages: list[tuple[str, MessageLevel, str]] = []
         """What the person has yet to be told: a text, its level, its source."""
 
     @property
@@ -124,7 +124,8 @@ class Trail:
             # Only what always says the same of a text need not be asked again. Its very class has
             # to say so: one that builds on it may learn.
             constant = all(vars(type(one)).get("is_constant") is True for one in self.scrubbers)
-            self._asked, self._known = [*self.scrubbers], KnownTexts() if constant else None
+            self._asked = [*self.scrubbers]
+            self._known = KnownTexts() if constant else None
         return rewrite(value, self._scrub_text, known=self._known)
 
     def _scrub_text(self, text: str, key: Any) -> str:
@@ -182,7 +183,9 @@ class Trail:
                 failure = str(error)
             else:
                 return None
-        return None if self.sink.on_failure == "warn" else failure
+        if self.sink.on_failure == "warn":
+            return None
+        return failure
 
     def _complain(self, error: Exception) -> None:
         if self.failed:
@@ -192,7 +195,7 @@ class Trail:
         then = "the session goes on unrecorded" if warns else "what needs approval is denied"
         news = f"The audit trail has failed: {describe_error(error)}; {then}"
         logger.error("%s", news)
-        self.news.append((news, "error", "audit"))
+        self.pending_messages.append((news, "error", "audit"))
 
     # Dispatches
 
@@ -258,7 +261,9 @@ def describe_answers(run: Dispatch) -> list[HookAnswer]:
 
 def describe_answer(answer: Answer, run: Dispatch) -> HookAnswer:
     """What one hook answered in a run, how long it took, and whether it had an effect."""
-    result, error, handler = answer.result, answer.error, answer.handler
+    result = answer.result
+    error = answer.error
+    handler = answer.handler
     described = HookAnswer(
         hook=answer.hook,
         id=handler.id,

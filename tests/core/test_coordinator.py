@@ -238,7 +238,7 @@ class TestHooksThatFail:
         assert harness.hooks.reporter is None
         other = SessionCoordinator(harness.hooks)
         await harness.coordinator.cleanup()
-        assert harness.hooks.reporter == other.report_troubles
+        assert harness.hooks.reporter == other.report_problems
 
     async def test_a_clean_up_that_fails_is_shown(self):
         harness = Harness()
@@ -284,7 +284,7 @@ def test_an_event_reaches_somebody_if_it_is_heard_or_recorded(audit: Any, heard:
     session = SessionCoordinator(audit=audit)
     if heard:
         session.hooks.register(PRE, says())
-    assert session.reaches_anybody(PRE) is (heard or audit is not None)
+    assert session.is_observed(PRE) is (heard or audit is not None)
 
 
 class TestRequestsToAModel:
@@ -309,7 +309,7 @@ async def test_what_no_hook_hears_is_recorded_and_shows_what_the_person_has_yet_
     harness = Harness()
     coordinator = harness.coordinator
     for number, tell in enumerate((coordinator.notify, coordinator.judge), 1):
-        coordinator.trail.news.append(("The disk is full", "error", "audit"))
+        coordinator.trail.pending_messages.append(("The disk is full", "error", "audit"))
         await tell("prompt:submit", {"prompt": "go"})
         assert [one["hooks"] for one in harness.bodies("dispatch")] == [[]] * number
         assert harness.shown == [("The disk is full", "error", "audit")] * number

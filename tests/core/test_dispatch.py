@@ -507,7 +507,7 @@ async def test_the_dispatch_knows_who_failed_and_what_had_no_effect(registry):
         [("broken", "torn", False)],
     ):
         run = await registry.dispatch(PRE, {})
-        told = [(one.handler.name, str(one.error), bool(one.advice)) for one in run.troubles]
+        told = [(one.handler.name, str(one.error), bool(one.advice)) for one in run.problems]
         assert told == expected
 
 

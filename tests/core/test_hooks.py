@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_core import events
 from amplifier_core.dispatch import MAX_DEPTH
-from amplifier_core.hooks import HookRegistry
+from amplifier_core.hooks import HookRegistry, RegistryNames
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, modifies, says
@@ -386,3 +386,13 @@ class TestChangesDuringAnEmit:
         registry.register(PRE, seen)
         await registry.emit(PRE, {"x": 0})
         assert seen.events[0][1]["x"] == 1
+
+
+def test_the_registry_has_each_name_of_a_known_event() -> None:
+    """`HookRegistry.TOOL_PRE` is `events.TOOL_PRE`; one keeps the specification's spelling."""
+    names = {name: value for name, value in vars(RegistryNames).items() if name.isupper()}
+    assert len(names) == 16
+    for name, value in names.items():
+        assert getattr(HookRegistry, name) == value
+        assert events.canonical(value) == events.canonical(getattr(events, name))
+    assert HookRegistry.CONTEXT_PRE_COMPACT == "context:pre-compact"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from amplifier_core.message_models import (
     ChatRequest,
     ChatResponse,
     ContentBlock,
+    CostUsd,
     ImageBlock,
     Message,
     ReasoningBlock,
@@ -162,3 +165,35 @@ def test_a_format_is_known_by_its_type() -> None:
 def test_a_total_is_what_was_counted() -> None:
     """The provider's figure stands, whatever the sum of the others."""
     assert Usage(input_tokens=1, output_tokens=2, total_tokens=0).total_tokens == 0
+
+
+class Bill(BaseModel):
+    cost_usd: CostUsd = None
+
+
+@pytest.mark.parametrize("cost", [Decimal("0.1"), "0.1"])
+def test_it_is_a_decimal_inside_and_a_string_outside(cost: Any) -> None:
+    """Every dump, for Python and for JSON."""
+    bill = Bill(cost_usd=cost)
+    assert type(bill.cost_usd) is Decimal
+    assert bill.model_dump() == json.loads(bill.model_dump_json()) == {"cost_usd": "0.1"}
+    assert Bill.model_validate(bill.model_dump()) == bill
+
+
+def test_a_whole_number_will_do() -> None:
+    """It has all its digits."""
+    assert Bill(cost_usd=3).cost_usd == Decimal(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cost", [0.1, 0.0, float("nan")])
+def test_a_float_is_refused(cost: Any) -> None:
+    """It has lost digits before anybody could look."""
+    with pytest.raises(ValidationError, match="must be Decimal"):
+        Bill(cost_usd=cost)
+
+
+def test_unknown_is_not_zero() -> None:
+    """A local model costs nothing; of others the price may not be known."""
+    assert Bill().model_dump() == {"cost_usd": None}
+    assert Bill(cost_usd=Decimal(0)).model_dump() == {"cost_usd": "0"}
+    assert Bill() != Bill(cost_usd=Decimal(0))

@@ -17,7 +17,13 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.models import HookResult
-from amplifier_core.session import SHADOW, AmplifierSession
+from amplifier_core.session import (
+    SHADOW,
+    STATE_VERSION,
+    AmplifierSession,
+    read_end_reason,
+    read_state,
+)
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from tests.support.sessions import SessionHarness, calls, plan_for
 
@@ -849,3 +855,35 @@ async def test_what_a_turn_itself_registers_hears_the_rest(place: str) -> None:
         setattr(owner, name, outer)
         await session.execute("now somebody does")
     assert late.names == EACH_TURN[6 if place == "tool" else 3 :]
+
+
+def test_a_state_is_a_dict_of_ones_own() -> None:
+    """What the session does to it, nobody else sees; without one there is nothing."""
+    saved = {"version": STATE_VERSION, "messages": []}
+    assert read_state(saved) == saved
+    assert read_state(saved) is not saved
+    assert read_state(None) == {}
+
+
+@pytest.mark.parametrize("state", [{}, {"version": 99}])
+def test_another_version_is_refused(state: dict[str, Any]) -> None:
+    """It says which there is and which is understood."""
+    with pytest.raises(SessionStateError, match=r"A saved state of version .*; this is 1"):
+        read_state(state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason"),
+    [
+        (None, "idle", "complete"),
+        (None, "interrupted", "user_exit"),
+        (TimeoutError, "idle", "timeout"),
+        (KeyboardInterrupt, "idle", "user_exit"),
+        (asyncio.CancelledError, "idle", "user_exit"),
+        (SystemExit, "idle", "user_exit"),
+        (RuntimeError, "interrupted", "error"),
+    ],
+)
+def test_the_reason_follows_from_how_the_block_was_left(kind, status, reason):
+    """Each way to leave has one."""
+    assert read_end_reason(kind, status) == reason

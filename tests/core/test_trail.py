@@ -10,13 +10,21 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit import AuditLog
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import SESSION_END
 from amplifier_core.models import CONTINUE
 from amplifier_core.records import ErrorNoted, HookAnswer
 from amplifier_core.testing import MemoryAudit
-from amplifier_core.trail import NullSink, Trail, describe_answer, find_before, leave_out_histories
+from amplifier_core.trail import (
+    AuditSink,
+    NullSink,
+    Trail,
+    describe_answer,
+    find_before,
+    leave_out_histories,
+)
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
 from tests.support.people import PlainPerson
@@ -347,7 +355,7 @@ async def test_a_sink_may_refuse_a_call_without_having_failed(on_failure):
     audit.on_failure = on_failure
     trail = Trail(audit, "s")
     assert await trail.write_ahead(ErrorNoted()) == "somebody else runs it"
-    assert (trail.failed, trail.news) == (False, [])
+    assert (trail.failed, trail.pending_messages) == (False, [])
 
 
 @pytest.mark.parametrize(
@@ -392,3 +400,21 @@ def test_how_long_a_hook_took_is_told_in_milliseconds_with_three_digits(seconds,
     answer: Any = SimpleNamespace(result=CONTINUE, error=None, handler=handler, hook="guard")
     quiet = HookAnswer("guard", 3, "continue", expected)
     assert describe_answer(answer, run) == quiet
+
+
+def test_a_log_and_nothing_at_all_are_sinks(tmp_path):
+    """The protocol is what a session asks of either."""
+    log = AuditLog(tmp_path)
+    assert isinstance(log, AuditSink)
+    assert isinstance(NullSink(), AuditSink)
+    assert not isinstance(object(), AuditSink)
+    log.close_now()
+
+
+async def test_a_session_without_a_trail_writes_into_nothing():
+    """Nothing is kept, nothing is waited for, and nothing fails."""
+    sink = NullSink()
+    assert sink.append("dispatch", {"action": "continue"}, session="s", event="tool:pre") == 0
+    await sink.commit(0)
+    await sink.close()
+    assert (sink.level, sink.on_failure) == ("decisions", "warn")

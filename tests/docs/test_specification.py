@@ -54,8 +54,8 @@ def test_a_place_is_a_file_a_module_or_a_symbol(
         ("docs/test_specification.py::test_a_test_is_a_file_or_a_function_in_it", True),
         ("docs/test_specification.py::test_nothing", False),
         ("core/test_gate.py", False),
-        ("core/approval/test_gate.py::TestTheCache::test_the_scope", True),
-        ("core/approval/test_gate.py::test_the_scope", False),
+        ("core/test_approval.py::TestTheCache::test_the_scope", True),
+        ("core/test_approval.py::test_the_scope", False),
     ],
 )
 def test_a_test_is_a_file_or_a_function_in_it(

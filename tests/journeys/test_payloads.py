@@ -13,7 +13,7 @@ from amplifier_core import events
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from amplifier_hooks import AssembledSession, open_session
-from tests.core.events.test_events import conforms
+from tests.core.test_events import conforms
 from tests.support.hooks import asks, says
 from tests.support.project import Project, script
 from tests.support.sessions import SessionHarness, calls

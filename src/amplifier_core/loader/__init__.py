@@ -113,7 +113,8 @@ class ModuleLoader:
     def copy(self) -> ModuleLoader:
         """A loader for another session, which knows what this one knows and cleans up by itself."""
         other = ModuleLoader(search_paths=self._search_paths, base=self.base, sources=self.sources)
-        other._entry_points, other._built_in = self._entry_points, self._built_in
+        other._entry_points = self._entry_points
+        other._built_in = self._built_in
         other._loaded = dict(self._loaded)
         return other
 
@@ -153,9 +154,13 @@ class ModuleLoader:
             return None
         path = (self.base or Path.cwd()) / Path(text).expanduser()
         if self.sources is None:
-            return path.resolve() if path.exists() else None
+            if path.exists():
+                return path.resolve()
+            return None
         path = Path(os.path.normpath(path.absolute()))
-        return path if self.sources.list_below(path) or path.exists() else None
+        if self.sources.list_below(path) or path.exists():
+            return path
+        return None
 
     def _import_from(self, path: Path, module_id: str, *, vouched: bool = False) -> Module:
         """The module in a file, in a package, or in a folder that holds its package.
@@ -258,7 +263,9 @@ class ModuleLoader:
             raise ModuleLoadError(
                 message, module_id=module_id, reason_code="missing_source"
             ) from error
-        return None if folder is None else self._import_resolved(folder, module_id)
+        if folder is None:
+            return None
+        return self._import_resolved(folder, module_id)
 
     def _import_resolved(self, folder: Path, module_id: str) -> Module:
         if not folder.is_dir():
@@ -403,7 +410,9 @@ def _list_checkouts() -> list[str]:
 
 
 def _find_home(dist: Any) -> Path | None:
-    return None if dist is None else Path(str(dist.locate_file("")))
+    if dist is None:
+        return None
+    return Path(str(dist.locate_file("")))
 
 
 def _find_folder(dist: Any) -> Any:
@@ -446,7 +455,8 @@ def describe_modules(
 def _describe(
     module_id: str, version: str, facts: Mapping[str, Any], mount_points: Mapping[str, str]
 ) -> ModuleInfo:
-    declared, about = facts.get("type"), str(facts.get("about") or "").strip()
+    declared = facts.get("type")
+    about = str(facts.get("about") or "").strip()
     kind: Any = declared if declared in mount_points else guess_kind(module_id)
     return ModuleInfo(
         id=module_id,
@@ -493,4 +503,6 @@ def _read_entry_point(entry: EntryPoint) -> dict[str, Any]:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return {}
-    return read_facts(Path(spec.origin)) if spec is not None and spec.origin else {}
+    if spec is not None and spec.origin:
+        return read_facts(Path(spec.origin))
+    return {}

@@ -91,7 +91,9 @@ def find_package(module_id: str, folder: Path) -> Path | None:
     ]
     named = [one for one in packages if one.stem == package_name(module_id)]
     found = named or packages
-    return found[0] if len(found) == 1 else None
+    if len(found) == 1:
+        return found[0]
+    return None
 
 
 def is_importable(name: str) -> bool:
@@ -160,7 +162,8 @@ def import_package(package: Path) -> ModuleType:
 
     An earlier import from elsewhere, or from files that have changed since, is dropped first.
     """
-    name, stamp = package.stem, _stamp(package)
+    name = package.stem
+    stamp = _stamp(package)
     if not _is_current(name, package, stamp):
         forget(name)
         importlib.invalidate_caches()
@@ -364,7 +367,9 @@ class SourceFinder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         tree: _Tree | None = taken.get(fullname.partition(".")[0])
-        return None if tree is None else tree.make_spec(fullname)
+        if tree is None:
+            return None
+        return tree.make_spec(fullname)
 
 
 _finder = SourceFinder()

@@ -74,7 +74,9 @@ def mount_functions(module_id: str, module: ModuleType) -> Callable[..., Any] | 
 def _find_file_name(module: ModuleType, module_id: str) -> str:
     """The name of a module's file without its ending, or of the folder that it stands for."""
     file = PurePath(module.__file__ or module_id)
-    return file.parent.name if file.name == "__init__.py" else file.name.removesuffix(".py")
+    if file.name == "__init__.py":
+        return file.parent.name
+    return file.name.removesuffix(".py")
 
 
 def _find_functions(module: ModuleType) -> list[Marked]:

@@ -118,7 +118,8 @@ def _check_approval(section: Any) -> None:
         return
     if not isinstance(section, Mapping):
         raise TypeError(f"approval of a mount plan is a mapping, got {section!r}")
-    mode, limit = section.get("mode", "ask"), section.get("timeout")
+    mode = section.get("mode", "ask")
+    limit = section.get("timeout")
     if mode not in ("ask", "deny", "edits"):
         raise ValueError(f"approval.mode: 'ask', 'deny' or 'edits', got {mode!r}")
     number = isinstance(limit, int | float) and not isinstance(limit, bool)
@@ -132,7 +133,8 @@ def _check_askers(section: Mapping[str, Any]) -> None:
     ways = list_ways(section)
     if wrong := [way for way in ways if way not in WAYS] or ([section["via"]] if not ways else []):
         raise ValueError(f"approval.via: one or several of {', '.join(WAYS)}, got {wrong[0]!r}")
-    persons, own = section.get("persons", 1), section.get("requester_may_approve", True)
+    persons = section.get("persons", 1)
+    own = section.get("requester_may_approve", True)
     if type(persons) is not int or persons < 1:
         raise ValueError(f"approval.persons: a whole number from 1, got {persons!r}")
     if not isinstance(own, bool):
@@ -142,12 +144,15 @@ def _check_askers(section: Mapping[str, Any]) -> None:
 def list_ways(section: Mapping[str, Any] | None) -> tuple[Any, ...]:
     """The ways to people that `approval.via` names; a plan that says nothing means the terminal."""
     via = (section or {}).get("via", WAYS[0])
-    return tuple(via) if isinstance(via, list | tuple) else (via,)
+    if isinstance(via, list | tuple):
+        return tuple(via)
+    return (via,)
 
 
 def check_locks(before: Any, plan: MountPlan) -> None:
     """Refuse a plan that leaves out or changes a locked entry or section of the one before it."""
-    left, others = list(plan.entries()), plan.model_extra or {}
+    left = list(plan.entries())
+    others = plan.model_extra or {}
     if read_mode(before) != read_mode(plan.to_dict()):
         switches = "session.run_all and session.evaluate_only"
         raise ModuleLoadError(f"{switches} hold from the start; no hook can change them")
@@ -183,7 +188,8 @@ def read_entry(kind: str, entry: Any) -> ModuleEntry:
 
 def _read_needed(plan: Mapping[str, Any], kind: str) -> ModuleEntry:
     """The loop or the context; plans of the ecosystem keep its options beside the session."""
-    entry, beside = read_entry(kind, plan["session"][kind]), plan.get(kind)
+    entry = read_entry(kind, plan["session"][kind])
+    beside = plan.get(kind)
     given: dict[str, Any] = {"required": True}
     if "config" not in entry.model_fields_set and isinstance(beside, Mapping):
         given["config"] = beside.get("config", beside)
@@ -272,4 +278,6 @@ def may_ask(plan: Mapping[str, Any]) -> bool:
 def read_approval_limit(plan: Mapping[str, Any]) -> float | None:
     """The longest that a plan lets a question wait: `approval.timeout`, in seconds."""
     limit = (plan.get("approval") or {}).get("timeout")
-    return None if limit is None else float(limit)
+    if limit is None:
+        return None
+    return float(limit)

@@ -32,10 +32,12 @@ def _list_parameters(function: Any) -> frozenset[str] | None:
 def find_name(function: Any) -> str:
     """The name of a function; of an object that can be called, its class's."""
     name = getattr(function, "__name__", None)
-    return name if name and isinstance(name, str) else type(function).__name__
+    if name and isinstance(name, str):
+        return name
+    return type(function).__name__
 
 
-def find_misfit(handler: Any) -> str | None:
+def find_signature_problem(handler: Any) -> str | None:
     """Why a hook handler will fail when it is called with `(event, data)`; None if it will not."""
     if not callable(handler):
         hint = f"; a priority is given by name, priority={handler}" if type(handler) is int else ""

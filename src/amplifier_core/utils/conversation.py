@@ -33,14 +33,17 @@ def list_results(message: Any) -> list[str]:
     """The ids of the calls whose results a message has."""
     if _is_result(message):
         found = _get(message, "tool_call_id")
-        return [str(found)] if found else []
+        if found:
+            return [str(found)]
+        return []
     blocks = [one for one in _list_parts(message, "content") if _get(one, "type") == "tool_result"]
     return [str(call) for one in blocks for key in _RESULTS if (call := _get(one, key))]
 
 
 def list_open_ids(messages: Sequence[Any]) -> list[str]:
     """The calls at the end of a conversation that wait for results: nobody has gone on since."""
-    nameless, answered = 0, set()
+    nameless = 0
+    answered = set()
     for message in reversed(messages):
         if calls := list_calls(message):
             return [call for call in calls if call not in answered][nameless:]
@@ -170,7 +173,9 @@ def _describe_stray(message: Any) -> dict[str, Any]:
 
 def _list_parts(message: Any, key: str) -> Sequence[Any]:
     parts = _get(message, key)
-    return parts if isinstance(parts, (list, tuple)) else ()
+    if isinstance(parts, (list, tuple)):
+        return parts
+    return ()
 
 
 def _get(value: Any, key: str) -> Any:
@@ -237,7 +242,9 @@ def start_adding(context: Any, message: dict[str, Any]) -> Awaitable[Any] | None
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    return None if outcome is None or outcome is DONE else resolve(outcome, PATIENCE)
+    if outcome is None or outcome is DONE:
+        return None
+    return resolve(outcome, PATIENCE)
 
 
 @lru_cache(maxsize=64)
@@ -245,4 +252,6 @@ def _list_message_parts(add: Any) -> frozenset[str] | None:
     """Which parts of a message a context takes one by one; None if it takes the message."""
     known = list_parameters(add)
     takes_whole = known is None or "message" in known or not {"role", "content"} & known
-    return None if takes_whole else known
+    if takes_whole:
+        return None
+    return known

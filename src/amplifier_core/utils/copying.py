@@ -56,12 +56,16 @@ def _copy_list(value: list[Any]) -> list[Any]:
 
 def _copy_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
     result = tuple(_copy_list(list(value)))
-    return value if all(map(is_, result, value)) else result
+    if all(map(is_, result, value)):
+        return value
+    return result
 
 
 def copy_part(value: Any) -> Any:
     """The same of one value; what cannot be changed, or has no parts, is its own copy."""
-    return value if type(value) in ATOMS else _copiers.get(type(value), _keep)(value)
+    if type(value) in ATOMS:
+        return value
+    return _copiers.get(type(value), _keep)(value)
 
 
 def _keep(value: Any) -> Any:
@@ -116,7 +120,9 @@ def _list_parts(value: Any) -> list[Any]:
 def _make(value: Any, made: dict[int, Any]) -> Any:
     if isinstance(value, tuple):
         return _rebuild_tuple(value, made)
-    return _copy_shallow(value) if isinstance(value, _CONTAINERS) else _copy_leaf(value)
+    if isinstance(value, _CONTAINERS):
+        return _copy_shallow(value)
+    return _copy_leaf(value)
 
 
 def _copy_leaf(value: Any) -> Any:
@@ -196,7 +202,9 @@ def _detach(item: Any, mine: Any) -> Any:
     try:
         return take_over(item, mine)
     except (NotPlain, RecursionError):
-        return mine if is_same(item, mine) else copy_any(item)
+        if is_same(item, mine):
+            return mine
+        return copy_any(item)
 
 
 def take_over(item: Any, mine: Any) -> Any:
@@ -213,10 +221,14 @@ def take_over(item: Any, mine: Any) -> Any:
         olds = chain(list.__iter__(mine) if isinstance(mine, list) else (), repeat(None))
         copied = [take_over(part, old) for part, old in zip(item, olds)]  # noqa: B905 - one is endless
     else:
-        return mine if is_same(item, mine) else copy_part(item)
+        if is_same(item, mine):
+            return mine
+        return copy_part(item)
     # Most that differ are not even equal, which is found out sooner.
     is_candidate = type(mine) is not type(item) or is_equal(copied, mine)
-    return mine if is_candidate and is_same(copied, mine) else copied
+    if is_candidate and is_same(copied, mine):
+        return mine
+    return copied
 
 
 # Whether two are the same
@@ -260,7 +272,9 @@ def _stands_for(a: Any, b: Any) -> bool:
 
 def _is_same_leaf(a: Any, b: Any) -> bool:
     if type(a) in ATOMS:
-        return repr(a) == repr(b) if isinstance(a, float | complex) else bool(a == b)
+        if isinstance(a, float | complex):
+            return repr(a) == repr(b)
+        return bool(a == b)
     if not is_record(a):
         return False
     try:
@@ -272,10 +286,15 @@ def _is_same_leaf(a: Any, b: Any) -> bool:
 def _pair_parts(a: Any, b: Any) -> list[tuple[Any, Any]] | None:
     """What of two containers has yet to be compared; None if they differ already."""
     if isinstance(a, set):
-        return [] if set(map(id, a)) == set(map(id, b)) else None
+        if set(map(id, a)) == set(map(id, b)):
+            return []
+        return None
     if isinstance(a, bytearray):
-        return [] if bytes(a) == bytes(b) else None
-    ours, theirs = _list_parts(a), _list_parts(b)
+        if bytes(a) == bytes(b):
+            return []
+        return None
+    ours = _list_parts(a)
+    theirs = _list_parts(b)
     if isinstance(a, dict):
         ours += dict.keys(a)
         theirs += dict.keys(b)

@@ -131,7 +131,9 @@ def rewrite(
         return value
     walk = _Rewriting(leaf, keys)
     result = walk.run(value)
-    return result if walk.changed else value
+    if walk.changed:
+        return result
+    return value
 
 
 def _stays(value: Any, leaf: Rewrite, keys: bool, known: KnownTexts | None) -> bool:
@@ -238,7 +240,9 @@ class _Rewriting:
         if isinstance(value, bytes | bytearray):
             text = value.decode(errors="surrogateescape")
             return type(value)(self._rewrite_text(text, key).encode(errors="surrogateescape"))
-        return self._made[id(value)] if is_container(value) else value
+        if is_container(value):
+            return self._made[id(value)]
+        return value
 
     def _rewrite_text(self, text: str, key: Any) -> str:
         new = self._leaf(text, key)

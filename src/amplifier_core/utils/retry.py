@@ -142,4 +142,6 @@ def classify_error_message(
     for phrases, kind in _BY_TEXT:
         if any(phrase in words for phrase in phrases):
             return kind
-    return llm_errors.InvalidRequestError if status_code in (400, 422) else LLMError
+    if status_code in (400, 422):
+        return llm_errors.InvalidRequestError
+    return LLMError

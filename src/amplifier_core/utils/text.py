@@ -24,7 +24,9 @@ def describe_error(error: BaseException) -> str:
         message = str(error)
     except Exception:  # noqa: BLE001 - a str may raise anything
         message = ""
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    if message:
+        return f"{type(error).__name__}: {message}"
+    return type(error).__name__
 
 
 def describe_cause(error: BaseException) -> str:
@@ -42,7 +44,8 @@ def locate_failure(error: BaseException, function: Any) -> str:
     code = _find_code(function)
     if code is None:
         return ""
-    line, step = code.co_firstlineno, error.__traceback__
+    line = code.co_firstlineno
+    step = error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == code.co_filename:
             line = step.tb_lineno
@@ -67,7 +70,9 @@ def _shorten_path(path: str) -> str:
         relative = os.path.relpath(path)
     except (OSError, ValueError):
         return path
-    return path if relative.startswith(os.pardir) else relative
+    if relative.startswith(os.pardir):
+        return path
+    return relative
 
 
 _SHORTEST_BEGINNING = 3
@@ -89,14 +94,17 @@ def find_closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
             if choice.startswith(wanted):
                 return lowered[choice]
     close = get_close_matches(wanted, lowered, n=1, cutoff=cutoff)
-    return lowered[close[0]] if close else None
+    if close:
+        return lowered[close[0]]
+    return None
 
 
 def find_slip(name: str, known: Iterable[str]) -> str | None:
     """The known name that this one misspells: hardly longer or shorter, most letters in place."""
     from difflib import get_close_matches
 
-    wanted, choices = name.lower(), list(known)
+    wanted = name.lower()
+    choices = list(known)
     for one in choices:
         if differs_by_one(wanted, one):
             return one
@@ -107,9 +115,11 @@ def find_slip(name: str, known: Iterable[str]) -> str | None:
 def differs_by_one(name: str, other: str) -> bool:
     """Whether one letter is too many, missing, wrong or swapped with the next, and no more."""
     start = _count_common(name, other)
-    name, other = name[start:], other[start:]
+    name = name[start:]
+    other = other[start:]
     end = _count_common(name[::-1], other[::-1])
-    name, other = name[: len(name) - end], other[: len(other) - end]
+    name = name[: len(name) - end]
+    other = other[: len(other) - end]
     return max(len(name), len(other)) <= 1 or (len(name) == 2 and name == other[::-1])
 
 
@@ -122,7 +132,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: `did you mean 'x'?` or `have x, y`."""
     choices = sorted(known)
     found = find_closest(name, choices)
-    return f"have {list_names(choices)}" if found is None else f"did you mean {found!r}?"
+    if found is None:
+        return f"have {list_names(choices)}"
+    return f"did you mean {found!r}?"
 
 
 def list_names(names: Iterable[object]) -> str:

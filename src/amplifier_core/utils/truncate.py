@@ -59,7 +59,9 @@ def redact_secrets(obj: Any, sensitive_keys: Iterable[str] = SENSITIVE_KEYS) -> 
     masked = {key.lower() for key in sensitive_keys}
 
     def mask(key: Any, value: Any) -> Any:
-        return REDACTED if isinstance(key, str) and key.lower() in masked else value
+        if isinstance(key, str) and key.lower() in masked:
+            return REDACTED
+        return value
 
     return _rebuild(obj, mask)
 
@@ -79,5 +81,7 @@ def _rebuild_part(key: Any, value: Any, change: Change) -> Any:
         return {name: _rebuild_part(name, part, change) for name, part in value.items()}
     if isinstance(value, list | tuple):
         parts = [_rebuild_part(None, part, change) for part in value]
-        return parts if isinstance(value, list) else tuple(parts)
+        if isinstance(value, list):
+            return parts
+        return tuple(parts)
     return value

@@ -56,7 +56,9 @@ def import_code(module: str | Path, entry_point: str | None = None) -> Code:
     """
     code = _import_path(Path(module)) if _is_path(module) else _import_name(str(module))
     name = (entry_point or "").partition(":")[2]
-    return Code(code.python_module, code.origin, function_name=name) if name else code
+    if name:
+        return Code(code.python_module, code.origin, function_name=name)
+    return code
 
 
 async def mount_code(
@@ -249,7 +251,9 @@ class PartValidator(ModuleValidator):
         found = coordinator.get(self.mount_point)
         if isinstance(found, dict):
             return found
-        return {} if found is None else {type(found).__name__: found}
+        if found is None:
+            return {}
+        return {type(found).__name__: found}
 
     def _check_members(self, name: str, part: Any, result: ValidationResult) -> None:
         named = f"{self.kind.capitalize()} '{name}'"

@@ -98,7 +98,7 @@ class ModelSide:
 
     async def review(self, reply: Reply, provider: str) -> ReplyVerdict:
         """Judge a reply."""
-        if not self._coordinator.reaches_anybody(events.PROVIDER_RESPONSE):
+        if not self._coordinator.is_observed(events.PROVIDER_RESPONSE):
             return ReplyVerdict(True)
         described = _describe_reply(reply)
         data = ProviderResponseData(

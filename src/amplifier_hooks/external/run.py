@@ -120,7 +120,7 @@ class Run:
 
     def hears(self, event: str) -> bool:
         """Whether anybody would be told of an event; if not, spare the translation."""
-        return self.coordinator.reaches_anybody(event)
+        return self.coordinator.is_observed(event)
 
     # Prompts and answers
 

@@ -207,7 +207,7 @@ class ExternalSession:
     async def tell(self, event: str, data: Mapping[str, Any]) -> None:
         """Tell hooks of something that has happened."""
         coordinator: Any = self.coordinator
-        if not self.has_ended and coordinator.reaches_anybody(event):
+        if not self.has_ended and coordinator.is_observed(event):
             await coordinator.notify(event, data)
 
     def take_texts(self, said: Sequence[str] = ()) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+import shutil
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+from amplifier_core import loader as installed
 from amplifier_core import module_sources
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.loader import (
@@ -17,10 +20,14 @@ from amplifier_core.loader import (
     TYPE_TO_MOUNT_POINT,
     ModuleLoader,
     ModuleValidationError,
+    choose_modules,
+    describe_modules,
+    guess_kind,
+    read_facts,
 )
 from amplifier_core.testing import RecordingDisplay, TestCoordinator
 from tests.core.module_files import MODULE, write
-from tests.support.modules import write_distribution, write_package
+from tests.support.modules import make_old, write_distribution, write_package
 
 RETURNS = "async def mount(coordinator, config):\n    return {!r}, config\n"
 GIT = "git+https://host.invalid/repo"
@@ -490,3 +497,235 @@ async def test_discovering_lists_what_is_installed_and_what_is_in_folders(tmp_pa
 def test_each_kind_has_its_mount_point() -> None:
     """Under the names that plans and modules use."""
     assert set(TYPE_TO_MOUNT_POINT.values()) == set(TestCoordinator().mount_points)
+
+
+reads: list[str] = []
+
+
+def read_counted(group: str) -> Any:
+    """The entry points, as they are on disk now."""
+    reads.append(group)
+    return importlib.metadata.EntryPoints(
+        point
+        for dist in importlib.metadata.distributions()
+        for point in dist.entry_points.select(group=group)
+    )
+
+
+@pytest.fixture(autouse=True)
+def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "entry_points", read_counted)
+    monkeypatch.setattr(installed, "_last", [])
+    reads.clear()
+
+
+@pytest.fixture
+def old_site(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder of the path, with one distribution that has been there for a while."""
+    monkeypatch.setattr(sys, "path", [str(site)])
+    write_distribution(site, "theirs", {"tool-x": "first:mount"})
+    settle(site)
+    return site
+
+
+def settle(site: Path) -> None:
+    """Let time pass."""
+    for place in (*site.rglob("*"), site):
+        make_old(place)
+
+
+def choose() -> dict[str, str]:
+    return {name: point.value for name, point in choose_modules(None)[0].items()}
+
+
+def test_what_is_installed_is_read_once(old_site: Path) -> None:
+    """Each caller has a dict of its own all the same."""
+    first, second = choose_modules(None)[0], choose_modules(None)[0]
+    assert first == second
+    assert first is not second
+    assert reads == [GROUP]
+
+
+def test_a_distribution_that_is_installed_later_is_found(old_site: Path) -> None:
+    """By the next loader, in the same process."""
+    assert "tool-y" not in choose()
+    write_distribution(old_site, "later", {"tool-y": "other:mount"})
+    assert choose()["tool-y"] == "other:mount"
+
+
+def test_a_distribution_that_is_taken_away_is_gone(old_site: Path) -> None:
+    """Its modules with it."""
+    assert choose() == {"tool-x": "first:mount"}
+    shutil.rmtree(old_site / "theirs-1.2.3.dist-info")
+    assert choose() == {}
+
+
+def test_a_distribution_that_is_changed_in_its_place_is_read_again(old_site: Path) -> None:
+    """Its folder does not say so, its file does."""
+    assert choose() == {"tool-x": "first:mount"}
+    (old_site / "theirs-1.2.3.dist-info" / "entry_points.txt").write_text(
+        f"[{GROUP}]\ntool-x = second:mount\n"
+    )
+    assert choose() == {"tool-x": "second:mount"}
+
+
+def test_a_checkout_that_names_its_first_module_is_read_again(old_site: Path) -> None:
+    """A development install writes its names anew in their place, and had none of ours before."""
+    facts = old_site / "theirs_too.egg-info"
+    facts.mkdir()
+    (facts / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: theirs-too\nVersion: 1\n")
+    settle(old_site)
+    assert choose() == {"tool-x": "first:mount"}
+    (facts / "entry_points.txt").write_text(f"[{GROUP}]\ntool-y = other:mount\n")
+    assert choose() == {"tool-x": "first:mount", "tool-y": "other:mount"}
+
+
+def test_what_has_just_changed_is_not_remembered(old_site: Path) -> None:
+    """The next change could have the same time."""
+    make_old(old_site, 0)
+    choose()
+    choose()
+    assert reads == [GROUP, GROUP]
+    settle(old_site)
+    choose()
+    choose()
+    assert reads == [GROUP] * 3
+
+
+def test_another_reader_is_asked(old_site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that are packed into one file have their own."""
+    assert choose()
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [])
+    assert choose() == {}
+
+
+def test_ours_give_way_and_the_first_of_others_on_the_path_wins(old_site: Path) -> None:
+    """Those that only we have are told apart."""
+    ours = {"tool-x": "ours:mount", "tool-own": "ours:mount"}
+    write_distribution(old_site, "amplifier-hooks", ours)
+    found, own = choose_modules(None)
+    assert found["tool-x"].value == "first:mount"
+    assert found["tool-own"].value == "ours:mount"
+    assert own == {"tool-own"}
+
+
+@pytest.mark.parametrize("governed", [True, False])
+def test_what_sources_govern_is_not_installed(old_site: Path, governed: bool) -> None:
+    """Whoever asks without these sources still has it."""
+
+    class Judged:
+        def governs(self, path: Path) -> bool:
+            return governed and path == old_site
+
+    sources: Any = Judged()
+    assert choose_modules(sources)[0].keys() == (set() if governed else {"tool-x"})
+    assert choose() == {"tool-x": "first:mount"}
+    assert reads == [GROUP]
+
+
+def test_an_entry_point_without_a_distribution_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As hosts and tests make them up."""
+    point: Any = SimpleNamespace(name="tool-x", value="x:mount", group=GROUP)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    assert choose_modules(None) == ({"tool-x": point}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("module_id", "kind"),
+    [
+        ("my-orchestrator", "orchestrator"),
+        ("loop-basic", "orchestrator"),
+        ("provider-x", "provider"),
+        ("tool-x", "tool"),
+        ("hooks-x", "hook"),
+        ("context-x", "context"),
+        ("something", "tool"),
+    ],
+)
+def test_the_kind_is_guessed_from_the_id(module_id: str, kind: str) -> None:
+    """A tool if the id says nothing."""
+    assert guess_kind(module_id) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""What it does.\n\nMore."""\n__amplifier_module_type__ = "hook"\nimport nothing\n',
+        '"""What it does.\n\nMore."""\n__amplifier_module_type__: str = "hook"\nx, y = 1, 2\n',
+    ],
+)
+def test_a_package_declares_its_kind_and_says_what_it_does(tmp_path: Path, text: str) -> None:
+    """It is read, not imported."""
+    facts = read_facts(write_package(tmp_path, "x", text))
+    assert facts == {"type": "hook", "about": "What it does.\n\nMore."}
+
+
+@pytest.mark.parametrize("text", ["syntax error here", "\0", None])
+def test_what_cannot_be_read_says_nothing(tmp_path: Path, text: str | None) -> None:
+    """Broken files and missing ones have no facts."""
+    package = write_package(tmp_path, "x", text or "")
+    if text is None:
+        (package / "__init__.py").unlink()
+    assert read_facts(package) == {}
+
+
+def test_a_kind_that_is_computed_is_not_known() -> None:
+    """Nor that of no package at all."""
+    assert read_facts(None) == {"type": None, "about": None}
+
+
+def test_installed_modules_are_described(site: Path) -> None:
+    """By what their package declares, else by their id; one that cannot be found, too."""
+    write_package(site, "declared", '"""Says so."""\n__amplifier_module_type__ = "provider"\n')
+    write_package(site, "wrong", '__amplifier_module_type__ = "nonsense"\n')
+    entries = {
+        "declared": "amplifier_module_declared:mount",
+        "wrong": "amplifier_module_wrong:mount",
+        "hooks-gone": "amplifier_module_gone.part:mount",
+        "hooks-away": "amplifier_module_away:mount",
+    }
+    write_distribution(site, "theirs", entries)
+    known = ModuleLoader().known()
+    found = describe_modules({one: known[one] for one in entries}, [], TYPE_TO_MOUNT_POINT)
+    assert [(one.id, one.type, one.mount_point, one.description) for one in found] == [
+        ("declared", "provider", "providers", "Says so."),
+        ("wrong", "tool", "tools", "Module wrong"),
+        ("hooks-gone", "hook", "hooks", "Module hooks-gone"),
+        ("hooks-away", "hook", "hooks", "Module hooks-away"),
+    ]
+    assert {(one.name, one.version, one.config_schema) for one in found} == {
+        (one, "1.2.3", None) for one in entries
+    }
+    assert "amplifier_module_declared" not in sys.modules
+
+
+def test_a_package_that_is_imported_already_is_asked(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have computed what it declares."""
+    module = ModuleType("amplifier_module_loaded", " Of this kind. ")
+    module.__dict__["__amplifier_module_type__"] = "context"
+    monkeypatch.setitem(sys.modules, "amplifier_module_loaded", module)
+    write_distribution(site, "theirs", {"loaded": "amplifier_module_loaded:mount"})
+    entry = ModuleLoader().known()["loaded"]
+    (found,) = describe_modules({"loaded": entry}, [], TYPE_TO_MOUNT_POINT)
+    assert (found.type, found.description) == ("context", "Of this kind.")
+
+
+def test_modules_in_folders_come_after_the_installed_ones(site: Path, tmp_path: Path) -> None:
+    """An id that is installed is not described twice."""
+    write_distribution(site, "theirs", {"tool-a": "amplifier_module_tool_a:mount"})
+    folders = []
+    for module_id in ("tool-a", "my-loop"):
+        folders.append(tmp_path / f"amplifier-module-{module_id}")
+        write_package(folders[-1], module_id, '"""In a folder."""\n')
+    write(folders[-1], "README.md", "")
+    entries = {"tool-a": ModuleLoader().known()["tool-a"]}
+    first, second = describe_modules(entries, folders, TYPE_TO_MOUNT_POINT)
+    assert (first.id, first.version) == ("tool-a", "1.2.3")
+    assert (second.id, second.type, second.mount_point) == (
+        "my-loop",
+        "orchestrator",
+        "orchestrator",
+    )
+    assert (second.version, second.description) == ("unknown", "In a folder.")

@@ -272,7 +272,7 @@ class ModelCaller:
         duration = int((time.perf_counter() - started) * 1000)
         if response.usage is not None:
             _count_tokens(turn.coordinator, response.usage)
-        if not turn.coordinator.reaches_anybody(PROVIDER_RESPONSE):
+        if not turn.coordinator.is_observed(PROVIDER_RESPONSE):
             return response  # nor written out
         return await _review(turn, response, duration)
 

@@ -68,10 +68,10 @@ def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
         listeners=len(run.handlers),
         failures=tuple(
             Failure(one.handler.name, describe_error(one.error), find_line(one.error))
-            for one in run.troubles
+            for one in run.problems
             if one.error is not None
         ),
-        advice=tuple(f"{one.handler.name} {one.advice}" for one in run.troubles if one.advice),
+        advice=tuple(f"{one.handler.name} {one.advice}" for one in run.problems if one.advice),
         messages=tuple(
             one.result.user_message for one in run.answers if one.result.user_message is not None
         ),

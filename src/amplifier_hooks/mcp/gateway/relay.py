@@ -88,7 +88,7 @@ class Lists:
         items, instructions = left.get(key) if key else _list_info(left), left.get("instructions")
         if not isinstance(items, list) or not (items or instructions):
             return None
-        if not self._coordinator.reaches_anybody(LIST):
+        if not self._coordinator.is_observed(LIST):
             return None
         data = ListData(server=self._server, method=method, items=items)
         if isinstance(instructions, str):
