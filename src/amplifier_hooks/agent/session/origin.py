@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from importlib.resources import files as list_resources
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.machine.files import normalize
 from amplifier_hooks.trails.bodies import (
@@ -25,6 +24,10 @@ from amplifier_hooks.trails.bodies import (
     BundleLoaded,
     SelfTest,
 )
+
+if TYPE_CHECKING:  # who looks for a trail runs no session
+    from amplifier_core.coordinator import SessionCoordinator
+    from amplifier_core.session import AmplifierSession
 
 _ID = re.compile(rf"[a-z_-]+-{SELF_TEST_PREFIX}[0-9a-f]{{16}}")
 _RECORDS_BEFORE_TURN = 2_000

@@ -25,7 +25,6 @@ from amplifier_core.loader.importing import SourceFinder, claim, package_name, r
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.trust.outline import outline_plan
-from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 from amplifier_hooks.machine.files import Snapshot, digest_files, lies_in, normalize
 from amplifier_hooks.machine.locations import PACKAGES, find_config_home
 
@@ -285,6 +284,8 @@ def collect_material(
 
     `plan` is the bundle's as hooks have changed it, where there is one.
     """
+    from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
+
     folder, snapshot = normalize(folder), bundle.snapshot.copy()
     by_entry: dict[str, tuple[Path, ...]] = {}
     commands: list[str] = []
