@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import typing as _typing  # upper-case names here are events
 from functools import partial
 from typing import Generic, Literal, Protocol, TypeVar
@@ -9,6 +10,9 @@ from typing import Generic, Literal, Protocol, TypeVar
 from amplifier_core import only_kernel as only_kernel
 from amplifier_core import payloads
 from amplifier_core.payloads import EventData as EventData
+
+# `amplifier init` wrote first hooks that import it under its former name.
+sys.modules[f"{__name__}.payloads"] = payloads
 
 DataT = TypeVar("DataT", bound="EventData")
 DataT_co = TypeVar("DataT_co", bound="EventData", covariant=True)

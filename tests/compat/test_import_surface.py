@@ -104,6 +104,13 @@ def test_further_modules_can_be_imported(module: str, name: str) -> None:
     assert hasattr(importlib.import_module(f"amplifier_core.{module}"), name)
 
 
+def test_first_hooks_of_earlier_versions_import_what_they_name() -> None:
+    """`amplifier init` wrote this line into the folders of people, who never touch it again."""
+    line = "from amplifier_core.events.payloads import ToolPreData; print(ToolPreData.__module__)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("amplifier_core.payloads\n", "")
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
         amplifier_core.Nonsense  # type: ignore[attr-defined]  # noqa: B018

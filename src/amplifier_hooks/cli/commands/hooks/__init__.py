@@ -29,6 +29,9 @@ Examples:
   amplifier hooks test hooks/first_hook.py
 """
 
+_BUILT_IN = "amplifier_hooks."
+_FEW_EVENTS = 2
+
 
 @click.group(epilog=EPILOG)
 def hooks() -> None:
@@ -45,7 +48,7 @@ hooks.add_command(try_hooks)
 @BUNDLE
 @AS_JSON
 def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
-    """Show the order of hooks for each event, with priority, time limit and source."""
+    """Show the hooks, yours first; with --event, their order, priorities and time limits."""
     _refuse_slip(event)
     return asyncio.run(_list(event, bundle, as_json))
 
@@ -67,7 +70,7 @@ async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
             facts = {"hooks": [asdict(row) for row in rows], "failures": found.failures}
             click.echo(json.dumps({**facts, "shortcomings": shortcomings}, indent=2))
         else:
-            _print_rows(rows, event)
+            _print_rows(rows, event) if event else _print_hooks(rows)
             _print_failures(found)
             print_shortcomings(shortcomings)
         return _choose_exit_code(found)
@@ -106,13 +109,46 @@ def _refuse_slip(event: str | None) -> None:
         raise click.UsageError(f"No event {event!r}. Did you mean {meant!r}?")
 
 
-def _print_rows(rows: list[HookRow], event: str | None) -> None:
+def _print_hooks(rows: list[HookRow]) -> None:
+    """Each hook once, with what it listens to: those of the person first, then ours."""
+    from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
+    from amplifier_hooks.cli.text.table import Column, Table
+
+    if not rows:
+        print_line("No hook listens to anything.")
+        return
+    listed: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        events = listed.setdefault(_make_cells(row)[2:], [])
+        if row.event not in events:
+            events.append(row.event)
+    cells = [(*about[:3], _join_events(events), about[3]) for about, events in listed.items()]
+    built_in = [cell for cell in cells if cell[-1].startswith(_BUILT_IN)]
+    yours = [cell for cell in cells if cell not in built_in]
+    columns = (Column("tool"), Column(), Column(), Column(), Column("dim", overflow="cut start"))
+    table = Table(columns, indent=2).fit(cells)
+    for title, part in (("Yours", yours), ("Built in", built_in)):
+        if part:
+            print_heading(title)
+            table.print(part)
+    _print_overrides(rows)
+    print_line("")
+    print_wrapped(0, ("dim", "The order at one event: amplifier hooks list --event tool:pre"))
+
+
+def _join_events(events: list[str]) -> str:
+    from amplifier_hooks.text.escape import escape
+
+    return escape(", ".join(events)) if len(events) <= _FEW_EVENTS else f"{len(events)} events"
+
+
+def _print_rows(rows: list[HookRow], event: str) -> None:
     from amplifier_hooks.cli.text.output import print_heading, print_line
     from amplifier_hooks.cli.text.table import Column, print_table
     from amplifier_hooks.text.escape import escape
 
     if not rows:
-        print_line(f"No hook listens to {escape(event or 'anything')}.")
+        print_line(f"No hook listens to {escape(event)}.")
     source = Column("dim", overflow="cut start")
     columns = (Column("dim"), Column(), Column("tool"), Column(), Column(), source)
     for name in dict.fromkeys(row.event for row in rows):
@@ -127,7 +163,7 @@ def _print_overrides(rows: list[HookRow]) -> None:
     from amplifier_hooks.cli.text.output import print_wrapped
     from amplifier_hooks.text.escape import escape
 
-    for row in rows:
+    for row in {(one.hook, one.priority): one for one in rows}.values():
         if row.priority != row.own_priority:
             text = f"the bundle's priority {row.priority} replaces its own, {row.own_priority}"
             print_wrapped(6, ("dim", f"{escape(row.hook)}: {text}"))

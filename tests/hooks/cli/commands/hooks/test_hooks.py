@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,15 +39,38 @@ def bundle(project: Project, home: Path) -> Path:
 
 
 def test_list_shows_order_priority_source_failure_and_limit(bundle: Path) -> None:
-    """For each event, in the order of a session; for machines with the same facts."""
-    shown = invoke("hooks", "list").stdout
+    """For one event, in its order; for machines with the same facts."""
+    shown = invoke("hooks", "list", "--event", "tool:pre").stdout
     assert "\ntool:pre\n  1.  7  mine.on_tool_pre  observer  no limit  " in shown
-    assert shown.index("prompt:submit") < shown.index("tool:pre")
+    told = json.loads(invoke("hooks", "list", "--json").stdout)
+    events = [row["event"] for row in told["hooks"]]
+    assert events.index("prompt:submit") < events.index("tool:pre")
     told = json.loads(invoke("hooks", "list", "--json", "--event", "tool:pre").stdout)
     (row,) = told["hooks"]
     assert (row["order"], row["priority"], row["hook"]) == (1, 7, "mine.on_tool_pre")
     assert (row["on_error"], row["timeout"]) == ("continue", None)
     assert row["source"].endswith("mine.py")
+
+
+def test_a_list_begins_with_the_persons_own_hooks_and_fits_a_screen(
+    project: Project, home: Path
+) -> None:
+    """Each hook once: who looks whether the own hook is in use finds it on top."""
+    (home / "mine.py").write_text(
+        "from amplifier_core.interfaces import hook\n\n\n"
+        "@hook('tool:pre', 'tool:post', priority=2000)\n"
+        "async def look(event, data):\n    return None\n"
+    )
+    project({"text": "x"}, hooks=[{"module": "./mine.py"}])
+    shown = invoke("hooks", "list").stdout.splitlines()
+    assert shown[1] == "Yours"
+    assert re.match(
+        r"  mine\.look +observer +no limit +tool:pre, tool:post +\S+mine\.py$", shown[2]
+    )
+    assert shown[4] == "Built in"
+    assert sum("hooks-redaction" in line for line in shown) == 1
+    assert len(shown) < 24
+    assert shown[-1] == "The order at one event: amplifier hooks list --event tool:pre"
 
 
 def test_list_says_where_the_bundles_priority_replaces_the_files(bundle: Path) -> None:
