@@ -14,8 +14,7 @@ from letting_pass import pytest_terminal_summary as pytest_terminal_summary
 from letting_pass import registry
 
 from amplifier_hooks.frameworks import govern
-from amplifier_hooks.frameworks.openai_agents.amplify import adopt
-from amplifier_hooks.frameworks.openai_agents.runner import install_runner
+from amplifier_hooks.frameworks.openai_agents.runner import adopt, install_runner
 from amplifier_hooks.frameworks.openai_agents.turn import Board
 
 

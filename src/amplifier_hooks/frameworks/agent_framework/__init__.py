@@ -1,9 +1,12 @@
 """Hooks in front of agents and chat clients of Microsoft Agent Framework."""
 
 from amplifier_hooks.coverage import AGENT_FRAMEWORK, Coverage
-from amplifier_hooks.frameworks.agent_framework.client import amplify_client
-from amplifier_hooks.frameworks.agent_framework.middleware import AmplifierMiddleware, amplifier
-from amplifier_hooks.frameworks.agent_framework.tool_hooks import respond
+from amplifier_hooks.frameworks.agent_framework.hooks import respond
+from amplifier_hooks.frameworks.agent_framework.middleware import (
+    AmplifierMiddleware,
+    amplifier,
+    amplify_client,
+)
 
 __all__ = ["AmplifierMiddleware", "amplifier", "amplify_client", "coverage", "respond"]
 

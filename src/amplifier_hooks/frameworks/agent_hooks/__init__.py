@@ -8,10 +8,10 @@ As a guest, our hooks judge in any host of the contract:
 """
 
 from amplifier_hooks.coverage import AGENT_HOOKS, Coverage
-from amplifier_hooks.frameworks.agent_hooks.emitters import describe_surface
 from amplifier_hooks.frameworks.agent_hooks.guest import AmplifierInterceptor
 from amplifier_hooks.frameworks.agent_hooks.host import (
     InterceptionHost,
+    describe_surface,
     host_declaration,
     host_interceptors,
 )

@@ -1,8 +1,12 @@
 """The same hooks in front of agents of the Claude Agent SDK."""
 
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK, Coverage
-from amplifier_hooks.frameworks.claude_agent_sdk.client import AmplifiedClient, amplified_query
-from amplifier_hooks.frameworks.claude_agent_sdk.options import amplifier_hooks, amplifier_options
+from amplifier_hooks.frameworks.claude_agent_sdk.client import (
+    AmplifiedClient,
+    amplified_query,
+    amplifier_hooks,
+    amplifier_options,
+)
 from amplifier_hooks.frameworks.claude_agent_sdk.session import Questions
 
 __all__ = [

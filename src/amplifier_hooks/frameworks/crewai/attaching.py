@@ -16,14 +16,15 @@ from pydantic import BaseModel, TypeAdapter
 
 from amplifier_core.payloads import EndReason
 from amplifier_core.utils import describe_error
-from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
-from amplifier_hooks.frameworks.crewai.models import (
+from amplifier_hooks.frameworks.crewai.calls import (
+    ToolCalls,
     describe_message,
+    explain,
     govern_model,
     is_being_judged,
     place_back,
 )
-from amplifier_hooks.frameworks.crewai.tool_calls import ToolCalls, explain
+from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
 from amplifier_hooks.frameworks.governing import Governable, govern
 
 TASK = "task"

@@ -4,8 +4,8 @@ amplify(agent, "amplifier.yaml"), and then Runner.run(agent, ...) as ever
 """
 
 from amplifier_hooks.coverage import OPENAI_AGENTS, Coverage
-from amplifier_hooks.frameworks.openai_agents.amplify import amplify
 from amplifier_hooks.frameworks.openai_agents.messages import PromptDenied
+from amplifier_hooks.frameworks.openai_agents.runner import amplify
 from amplifier_hooks.frameworks.openai_agents.tools import questions, settle
 
 __all__ = ["PromptDenied", "amplify", "coverage", "questions", "settle"]

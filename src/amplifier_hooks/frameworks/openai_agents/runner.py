@@ -1,4 +1,4 @@
-"""The runner behind Runner.run, run_sync and run_streamed, for governed agents."""
+"""The runner that takes an agent's runs through the hooks, and what attaches it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import contextlib
 import copy
 import json
 import time
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from agents import (
     Agent,
@@ -22,6 +23,7 @@ from agents import (
     RunResult,
     RunResultStreaming,
     RunState,
+    UserError,
 )
 from agents.exceptions import _await_data_redacted_error_boundary
 from agents.run import (
@@ -44,9 +46,16 @@ from agents.tracing.context import TraceCtxManager
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.payloads import EndReason
-from amplifier_hooks.coverage import OPENAI_AGENTS
+from amplifier_hooks.coverage import OPENAI_AGENTS, Asking
+from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run, inside
-from amplifier_hooks.frameworks.openai_agents.attaching import govern_handoff, judge_spawn
+from amplifier_hooks.frameworks.governing import Governable, govern
+from amplifier_hooks.frameworks.openai_agents.attaching import (
+    attach_handoffs,
+    attach_tools,
+    govern_handoff,
+    judge_spawn,
+)
 from amplifier_hooks.frameworks.openai_agents.messages import (
     PromptDenied,
     change_prompt,
@@ -59,7 +68,14 @@ from amplifier_hooks.frameworks.openai_agents.tools import (
     leave_questions,
     take_state,
 )
-from amplifier_hooks.frameworks.openai_agents.turn import Board, Turn, current, find_board
+from amplifier_hooks.frameworks.openai_agents.turn import (
+    BOARD,
+    Board,
+    Turn,
+    check_turn,
+    current,
+    find_board,
+)
 
 
 def find_outer() -> Turn | None:
@@ -370,3 +386,91 @@ class GovernedRunner(AgentRunner):
         if board is None:
             return self._inner.run_streamed(starting_agent, input, **options)
         return start_stream(self._inner, board, starting_agent, input, options)
+
+
+def adopt(agent: Agent[Any], board: Board) -> None:
+    """Have an agent governed, in place, with all that it can reach."""
+    known = find_board(agent)
+    if known is not None:
+        _check_same(agent, known, board)
+        return
+    kind = type(agent)
+    if kind not in board.classes:
+        board.classes[kind] = _derive(kind, board)
+    agent.__class__ = board.classes[kind]
+    attach_tools(agent.tools, board)
+    attach_handoffs(agent.handoffs, board)
+
+
+def _check_same(agent: Agent[Any], known: Board, board: Board) -> None:
+    if known.governor is not board.governor or known.asks != board.asks:
+        raise UserError(
+            f"Agent {agent.name!r} is governed by other hooks already. Agents that call or hand "
+            "off to one another are governed together: make hooks = govern(...) once, and give "
+            "the same to amplify() for each of them, with the same asks="
+        )
+
+
+def _as_agent(governed: Any) -> Agent[Any]:
+    agent: Agent[Any] = governed
+    return agent
+
+
+def _derive(kind: Any, board: Board) -> type[Agent[Any]]:
+    """A class for one board: clones of the agent are made by it, and are governed as well."""
+
+    class Governed(kind):  # type: ignore[misc]
+        async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Any]:
+            check_turn(self)
+            tools: list[Any] = await super().get_all_tools(run_context)
+            attach_tools(tools, board)
+            attach_handoffs(self.handoffs, board)
+            turn = current.get()
+            if turn is not None:
+                # A sandbox runs a copy of the agent, and keeps the agent itself by this name.
+                public: Any = getattr(self, "_agents_public_agent", None)
+                turn.agent = public or _as_agent(self)
+            return tools
+
+        @property
+        def model(self) -> str | Model | None:
+            found: str | Model | None = self.__dict__.get("model")
+            return govern_model(found) if isinstance(found, Model) else found
+
+        @model.setter
+        def model(self, value: Any) -> None:
+            self.__dict__["model"] = value
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Governed, name, getattr(kind, name))
+    setattr(Governed, BOARD, board)
+    return Governed
+
+
+AnyAgent = TypeVar("AnyAgent", bound=Agent[Any])
+
+
+def amplify(agent: AnyAgent, hooks: Governable, *, asks: Asking = "inline") -> AnyAgent:
+    """Put hooks in front of an agent, in place: its tools, its model, and the agents it uses.
+
+    With `asks="interrupt"`, questions are interruptions of the run: see `questions`, `settle`.
+    """
+    if not isinstance(agent, Agent):
+        kind = type(agent).__name__
+        raise TypeError(f"amplify() takes an agents.Agent, got {kind}")
+    if asks not in ("inline", "interrupt"):
+        raise ValueError(f"asks is 'inline' or 'interrupt', got {asks!r}")
+    adopt(agent, _find_board(govern(hooks), asks))
+    install_runner()
+    return agent
+
+
+_boards: weakref.WeakKeyDictionary[Governor, dict[Asking, Board]] = weakref.WeakKeyDictionary()
+
+
+def _find_board(governor: Governor, asks: Asking) -> Board:
+    """The board of these hooks: agents that they govern are of one class, and may be equal."""
+    known = _boards.setdefault(governor, {})
+    if asks not in known:
+        known[asks] = Board(governor, asks, adopt)
+    return known[asks]

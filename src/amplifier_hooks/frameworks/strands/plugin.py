@@ -43,8 +43,7 @@ from amplifier_hooks.frameworks.strands.messages import (
     replace_text,
     write_refusal,
 )
-from amplifier_hooks.frameworks.strands.tools import ToolStage
-from amplifier_hooks.frameworks.strands.turns import Turns, find_reason
+from amplifier_hooks.frameworks.strands.tools import ToolStage, Turns, find_reason
 
 PROVIDER = STRANDS.name
 NO_RUN = "no hooks stand behind this request, so it was not sent"

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from amplifier_core import HookResult
 from amplifier_hooks.frameworks import govern
 from amplifier_hooks.frameworks.agent_framework import amplifier
-from amplifier_hooks.frameworks.agent_framework.model_hooks import (
+from amplifier_hooks.frameworks.agent_framework.hooks import (
     find_model,
     list_tools,
     name_provider,

@@ -11,12 +11,12 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import ChatResponse, ChatResponseUpdate, Content, ResponseStream
 
-from amplifier_hooks.frameworks.agent_framework.messages import say_in_chat
-from amplifier_hooks.frameworks.agent_framework.model_hooks import (
+from amplifier_hooks.frameworks.agent_framework.hooks import (
     follow_stream,
     hold_stream,
     stream_response,
 )
+from amplifier_hooks.frameworks.agent_framework.messages import say_in_chat
 
 
 def make_stream(*words: str, seen: list[str] | None = None) -> Any:

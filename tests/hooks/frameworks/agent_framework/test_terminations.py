@@ -8,7 +8,7 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import MiddlewareFailure, MiddlewareTermination
 
-from amplifier_hooks.frameworks.agent_framework.model_hooks import call_to_end
+from amplifier_hooks.frameworks.agent_framework.hooks import call_to_end
 
 
 async def test_an_early_end_is_returned() -> None:

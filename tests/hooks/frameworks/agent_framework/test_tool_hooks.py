@@ -23,7 +23,7 @@ from amplifier_core import HookResult
 from amplifier_core.models import ToolResult
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Called
-from amplifier_hooks.frameworks.agent_framework.tool_hooks import (
+from amplifier_hooks.frameworks.agent_framework.hooks import (
     describe_arguments,
     read_result,
     write_result,

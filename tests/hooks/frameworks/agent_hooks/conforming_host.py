@@ -23,7 +23,7 @@ from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, 
 from amplifier_core.models import ToolResult
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.frameworks.agent_hooks import InterceptionHost, describe_surface
-from amplifier_hooks.frameworks.agent_hooks.emitters import CAPABILITIES, HostOptions, build_emitter
+from amplifier_hooks.frameworks.agent_hooks.host import CAPABILITIES, HostOptions, build_emitter
 from tests.support.sessions import plan_for
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("agent_hooks")
 
 from agent_hooks import AgentContextBuilder, IdentityProvider, Verdict
 
-from amplifier_hooks.frameworks.agent_hooks.emitters import build_emitter, describe_surface
+from amplifier_hooks.frameworks.agent_hooks.host import build_emitter, describe_surface
 
 
 class Allow:

@@ -10,7 +10,7 @@ pytest.importorskip("agent_hooks")
 
 from agent_hooks import AgentContextBuilder
 
-from amplifier_hooks.frameworks.agent_hooks.points import POINTS, UnusableChange
+from amplifier_hooks.frameworks.agent_hooks.translation import POINTS, UnusableChange
 
 CALL = {"tool_name": "Write", "tool_input": {"path": "a"}, "tool_call_id": "c1"}
 RESULT = {"success": True, "output": "done", "error": None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
+from amplifier_hooks.frameworks.claude_agent_sdk.client import Connection
 
 BASE = {"session_id": "s1", "transcript_path": "", "cwd": "/home/me/here"}
 NO_CONTEXT: Any = {"signal": None}

@@ -21,8 +21,7 @@ from claude_agent_sdk.types import StreamEvent
 
 from amplifier_core import HookResult
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
-from amplifier_hooks.frameworks.claude_agent_sdk.client import judge_answers
-from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
+from amplifier_hooks.frameworks.claude_agent_sdk.client import Connection, judge_answers
 from amplifier_hooks.frameworks.claude_agent_sdk.session import choose
 from tests.adapters.stage import Stage
 

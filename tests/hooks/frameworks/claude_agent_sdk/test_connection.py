@@ -12,7 +12,7 @@ pytest.importorskip("claude_agent_sdk")
 from amplifier_core import HookResult
 from amplifier_hooks.coding_agents.dialects.dialect import Reply
 from amplifier_hooks.external.verdicts import Verdict
-from amplifier_hooks.frameworks.claude_agent_sdk.connection import (
+from amplifier_hooks.frameworks.claude_agent_sdk.client import (
     Connection,
     defer,
     end_soon,

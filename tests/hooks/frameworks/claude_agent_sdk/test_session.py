@@ -8,7 +8,7 @@ pytest.importorskip("claude_agent_sdk")
 
 from amplifier_core import HookResult
 from amplifier_hooks.coverage import CLAUDE_AGENT_SDK
-from amplifier_hooks.frameworks.claude_agent_sdk.connection import Connection
+from amplifier_hooks.frameworks.claude_agent_sdk.client import Connection
 from amplifier_hooks.frameworks.claude_agent_sdk.session import choose
 from tests.adapters.stage import Stage
 from tests.hooks.frameworks.claude_agent_sdk.program import describe_call, tell

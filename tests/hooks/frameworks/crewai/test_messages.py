@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from amplifier_hooks.external.messages import Placed
 from amplifier_hooks.external.verdicts import ReplyVerdict
-from amplifier_hooks.frameworks.crewai.models import (
+from amplifier_hooks.frameworks.crewai.calls import (
     describe_message,
     list_messages,
     list_tools,

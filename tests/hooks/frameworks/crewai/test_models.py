@@ -15,13 +15,13 @@ from crewai.hooks import HookAborted
 from amplifier_core import HookResult
 from amplifier_hooks.external.verdicts import ReplyVerdict
 from amplifier_hooks.frameworks.crewai import amplified
-from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
-from amplifier_hooks.frameworks.crewai.models import (
+from amplifier_hooks.frameworks.crewai.calls import (
     GovernedCall,
     finish,
     govern_model,
     is_being_judged,
 )
+from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
 from tests.adapters.drivers.crewai import ScriptedModel
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.stage import DONE, Stage, call, use

@@ -17,8 +17,8 @@ from crewai.tools import tool
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer
 from amplifier_hooks.frameworks.crewai import amplified
+from amplifier_hooks.frameworks.crewai.calls import ToolCalls, explain
 from amplifier_hooks.frameworks.crewai.kickoffs import Kickoffs
-from amplifier_hooks.frameworks.crewai.tool_calls import ToolCalls, explain
 from tests.adapters.drivers.crewai import HELPER
 from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.stage import Stage, ask, call, change_input, change_output, use

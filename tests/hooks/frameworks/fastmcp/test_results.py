@@ -13,7 +13,7 @@ from fastmcp.resources import ResourceContent, ResourceResult
 from fastmcp.tools import ToolResult
 from mcp_types import ImageContent, TextContent
 
-from amplifier_hooks.frameworks.fastmcp.middleware import (
+from amplifier_hooks.frameworks.fastmcp import (
     add_texts,
     read_prompt,
     read_resource,

@@ -14,7 +14,7 @@ from google.adk.runners import InMemoryRunner
 from amplifier_hooks.coverage import GOOGLE_ADK
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.google_adk import AmplifierPlugin
-from amplifier_hooks.frameworks.google_adk.invocations import Invocations
+from amplifier_hooks.frameworks.google_adk.plugin import Invocations
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.google_adk import _Agent, _ask
 from tests.adapters.stage import Stage, call, use

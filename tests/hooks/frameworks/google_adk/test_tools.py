@@ -22,7 +22,7 @@ from google.genai import types
 
 from amplifier_core import HookResult
 from amplifier_hooks.frameworks.google_adk import AmplifierPlugin
-from amplifier_hooks.frameworks.google_adk.tools import has_run, take_hold
+from amplifier_hooks.frameworks.google_adk.plugin import has_run, take_hold
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.google_adk import ScriptedLlm, make_tools, say
 from tests.adapters.stage import DONE, Stage, ask, call, change_output, use

@@ -8,7 +8,7 @@ pytest.importorskip("agents")
 
 from agents import Agent, handoff
 
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from amplifier_hooks.frameworks.openai_agents.turn import find_board
 from tests.adapters.stage import Stage
 

@@ -21,7 +21,7 @@ from openai.types.responses import ResponseCustomToolCall, ResponseFunctionShell
 from openai.types.responses.response_output_item import LocalShellCall, LocalShellCallAction
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from tests.adapters.drivers.openai_agents import CONFIG, read_requests
 from tests.adapters.stage import DONE, Stage, change_input, change_output
 

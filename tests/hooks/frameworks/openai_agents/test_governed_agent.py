@@ -8,7 +8,7 @@ pytest.importorskip("agents")
 
 from agents import Agent, RunContextWrapper, Runner, function_tool
 
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from amplifier_hooks.frameworks.openai_agents.turn import find_board
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools

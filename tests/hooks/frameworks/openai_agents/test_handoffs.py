@@ -11,7 +11,7 @@ pytest.importorskip("agents")
 from agents import Agent, Handoff, Runner, UserError, handoff
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools, read_requests
 from tests.adapters.stage import DONE, Stage, ask, call, change_output, use

@@ -23,7 +23,7 @@ from openai.types.responses import ResponseFailedEvent
 from pydantic import BaseModel
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from amplifier_hooks.frameworks.openai_agents.models import govern_model, govern_provider
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools

@@ -25,7 +25,7 @@ from agents.tool_guardrails import ToolGuardrailFunctionOutput
 from pydantic import BaseModel
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, read_requests
 from tests.adapters.stage import (
     DONE,

@@ -11,7 +11,7 @@ pytest.importorskip("agents")
 from agents import Agent, UserError
 from agents.run_internal.agent_tool_configuration import agent_tool_configuration_run
 
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from amplifier_hooks.frameworks.openai_agents.turn import Turn, check_turn, current, find_board
 from tests.adapters.stage import Stage
 

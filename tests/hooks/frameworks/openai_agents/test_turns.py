@@ -12,7 +12,7 @@ from agents import Agent, MaxTurnsExceeded, ModelRefusalError, Runner, function_
 from pydantic import BaseModel
 
 from amplifier_core import HookResult
-from amplifier_hooks.frameworks.openai_agents import amplify
+from amplifier_hooks.frameworks.openai_agents import runner as amplify
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools
 from tests.adapters.stage import DONE, Stage, call, use

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("strands")
 
 from amplifier_hooks.coverage import STRANDS
-from amplifier_hooks.frameworks.strands.turns import Turns, find_reason
+from amplifier_hooks.frameworks.strands.tools import Turns, find_reason
 from tests.adapters.stage import Stage
 
 

@@ -1,4 +1,4 @@
-"""The middleware that puts hooks in front of an MCP server."""
+"""Hooks in front of MCP servers that are written or proxied with FastMCP."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pydantic_core import to_jsonable_python
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.coverage import FASTMCP
+from amplifier_hooks.coverage import FASTMCP, Coverage
 from amplifier_hooks.external.calling import RunEnded, Wanted
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
@@ -402,3 +402,11 @@ async def check_client(context: Context | None) -> None:
 def _find_id(context: Context | None) -> str:
     asked = None if context is None else context.request_context
     return "" if asked is None or asked.request_id is None else str(asked.request_id)
+
+
+__all__ = ["AmplifierMCP", "coverage"]
+
+
+def coverage() -> Coverage:
+    """What the adapter sees, and what it does not."""
+    return FASTMCP
