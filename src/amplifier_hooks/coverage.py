@@ -51,6 +51,8 @@ class Coverage:
 
     inner_agents: InnerAgents | None = None
     """What becomes of agents without hooks that a tool starts; None if that was not tried."""
+    injections_stay: str = "for the run"
+    """How long a text that a hook injects is there, unless it is for one request only."""
 
     def allows(self, event: str, act: Act) -> bool:
         """Whether such an answer can be carried out at an event."""
@@ -87,6 +89,7 @@ LANGCHAIN = Coverage(
         events.AGENT_SPAWN: ALL,
         events.AGENT_COMPLETE: NOTHING,
     },
+    injections_stay="in the thread",
     unseen=(
         "what sub-agents without the middleware do; that a tool starts one is noticed. Of their "
         "tool calls a net sees the start, and can stop the sub-agent: "
@@ -157,6 +160,7 @@ PYDANTIC_AI = Coverage(
         "agent.iter",
         "each of them with capabilities=[AmplifierHooks(…)] for one run",
     ),
+    injections_stay="in the messages",
     unseen=(
         "agents without the capability, also those that a tool of a governed agent runs",
         "tools that the model made up, and calls whose arguments the tool does not take: "
@@ -244,6 +248,7 @@ CLAUDE_AGENT_SDK = Coverage(
         events.CONTEXT_PRE_COMPACT: frozenset({"deny", "ask_user"}),
         events.USER_NOTIFICATION: NOTHING,
     },
+    injections_stay="in the conversation",
     unseen=(
         "requests to the model and its replies, thinking included: the program makes them",
         "tools that run at the provider, such as its web search",
@@ -306,6 +311,7 @@ CREWAI = Coverage(
         events.AGENT_SPAWN: _NO_CHANGE,
         events.AGENT_COMPLETE: NOTHING,
     },
+    injections_stay="for the kickoff",
     unseen=(
         "tools that a program calls without an agent, and tools that run at the provider",
         "tools that a model object runs by itself, inside its call",
@@ -470,6 +476,7 @@ FASTMCP = Coverage(
         events.TOOL_ERROR: NOTHING,
         events.SESSION_END: NOTHING,
     },
+    injections_stay="with the result",
     unseen=(
         "the agent behind the client: its prompts, its model and its other tools",
         "lists of tools, resources and prompts, and completions",

@@ -7,7 +7,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 
 from amplifier_core import ApprovalAnswer, HookRegistry, HookResult
 from amplifier_hooks.frameworks import govern
-from amplifier_hooks.frameworks.openai_agents import runner as amplify
+from amplifier_hooks.frameworks.openai_agents import amplify
 
 hooks = HookRegistry()
 

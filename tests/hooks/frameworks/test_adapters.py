@@ -1,13 +1,19 @@
-"""What `amplifier_hooks.frameworks` offers, and that it costs nothing until it is used."""
+"""What `amplifier_hooks.frameworks` and its adapters offer, and that it costs nothing before."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import amplifier_hooks.frameworks
+from amplifier_hooks.coverage import TABLES, Coverage
+
+PACKAGES = {"openai-agents": "agents", "google-adk": "google.adk"}
+"""What the frameworks are imported as, where that is not their own name."""
 
 
 @pytest.mark.parametrize("name", amplifier_hooks.frameworks.__all__)
@@ -27,3 +33,15 @@ def test_the_package_alone_imports_no_session() -> None:
     code = "import amplifier_hooks.frameworks, sys; print('amplifier_core' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda one: one.name)
+def test_an_adapter_offers_its_table_and_what_attaches_it(table: Coverage) -> None:
+    """Every name that it promises is there, and one of them is in the line that users copy."""
+    pytest.importorskip(PACKAGES.get(table.name, table.name.replace("-", "_")))
+    adapter = import_module(table.module)
+    assert adapter.coverage() is table
+    assert table.unseen
+    promised = set(adapter.__all__)
+    assert all(getattr(adapter, name) is not None for name in promised)
+    assert promised & set(re.findall(r"(\w+)\(", table.attach))

@@ -1,4 +1,4 @@
-"""The middleware on the real framework: what is particular to MCP servers."""
+"""The middleware, its results and its clients."""
 
 from __future__ import annotations
 
@@ -15,12 +15,26 @@ pytest.importorskip("fastmcp")
 import uvicorn
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.prompts import Message, PromptResult
+from fastmcp.resources import ResourceContent, ResourceResult
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.middleware.timing import TimingMiddleware
+from fastmcp.tools import ToolResult
 from mcp import MCPError
+from mcp_types import ImageContent, TextContent
 
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalQuestion
-from amplifier_hooks.frameworks.fastmcp import AmplifierMCP
+from amplifier_hooks.frameworks.fastmcp import (
+    AmplifierMCP,
+    add_texts,
+    read_prompt,
+    read_resource,
+    read_tool,
+    write_prompt,
+    write_resource,
+    write_tool,
+)
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.fastmcp import make_server
 from tests.adapters.stage import Stage, ask, change_input, change_output
@@ -326,3 +340,160 @@ async def test_a_client_that_waits_gets_what_was_allowed(stage: Stage, way: Way)
         async with Client(address, mode="legacy") as client:
             assert (await client.call_tool("wipe", {"path": "/tmp/x"})).data == "wiped /tmp/x"
     assert ran.calls == [("wipe", {"path": "/tmp/x"})]
+
+
+def govern_server_clients(stage: Stage) -> FastMCP:
+    """A server behind hooks."""
+    server = make_server(Ran())
+    server.add_middleware(AmplifierMCP(stage.hooks))
+    return server
+
+
+def read_sessions(stage: Stage) -> list[Any]:
+    """Which of our sessions each call was in."""
+    return [one["session"] for one in stage.of_type("tool_started")]
+
+
+async def call_twice(client: Client[Any]) -> None:
+    """Two calls at once."""
+    async with client:
+        await asyncio.gather(*(client.call_tool("note", {"text": one}) for one in "ab"))
+
+
+async def test_a_connection_is_one_session(stage: Stage) -> None:
+    """From the handshake to the end, also if the first calls come at once; the next is another."""
+    stage.listen("session:start", "session:end")
+    server = govern_server_clients(stage)
+    await call_twice(Client(server, mode="legacy"))
+    assert stage.heard.names == ["session:start", "session:end"]
+    await call_twice(Client(server, mode="legacy"))
+    first, second, third, fourth = read_sessions(stage)
+    assert first == second != third == fourth
+
+
+def test_the_only_client_is_one_session_until_the_program_ends(stage: Stage) -> None:
+    """Without a handshake, a server on standard input still has one client."""
+    stage.listen("session:start", "session:end")
+    server = govern_server_clients(stage)
+    asyncio.run(call_twice(Client(server)))
+    assert stage.heard.names == ["session:start", "session:end"]
+    assert stage.heard.events[1][1]["reason"] == "complete"
+    asyncio.run(call_twice(Client(server)))
+    first, second, third, fourth = read_sessions(stage)
+    assert first == second != third == fourth
+
+
+async def test_nobody_knows_a_client_that_has_not_signed_in(stage: Stage) -> None:
+    """Over HTTP and without a handshake, every request is a session of its own."""
+    stage.listen("session:start", "session:end")
+    async with serve(govern_server_clients(stage)) as port:
+        await call_twice(Client(f"http://127.0.0.1:{port}/mcp"))
+    assert stage.heard.names.count("session:start") == stage.heard.names.count("session:end") == 2
+    assert len(set(read_sessions(stage))) == 2
+
+
+async def test_a_user_who_has_signed_in_is_one_session(stage: Stage) -> None:
+    """Whatever connections there are; another user is another one."""
+    server = govern_server_clients(stage)
+    known: dict[str, dict[str, Any]] = {
+        name: {"client_id": name, "scopes": []} for name in ("ana", "ben")
+    }
+    server.auth = StaticTokenVerifier(tokens=known)
+    async with serve(server) as port:
+        for name in ("ana", "ana", "ben"):
+            await call_twice(Client(f"http://127.0.0.1:{port}/mcp", auth=name))
+    found = read_sessions(stage)
+    assert len(set(found[:4])) == 1
+    assert len(set(found)) == 2
+
+
+IMAGE = ImageContent(type="image", data="aGk=", mime_type="image/png")
+
+
+@pytest.mark.parametrize(
+    ("result", "output"),
+    [
+        (ToolResult("noted"), "noted"),
+        (ToolResult("noted", {"result": "noted"}), "noted"),
+        (ToolResult(structured_content={"result": [1, 2]}), [1, 2]),
+        (ToolResult(structured_content={"name": "ana"}), {"name": "ana"}),
+        (
+            ToolResult("Found her.", {"name": "ana"}),
+            {"content": "Found her.", "structured_content": {"name": "ana"}},
+        ),
+        (  # a reader of the text sees another name than one of the value
+            ToolResult('{"name": "eve", "name": "ana"}', {"name": "ana"}),
+            {
+                "content": '{"name": "eve", "name": "ana"}',
+                "structured_content": {"name": "ana"},
+            },
+        ),
+    ],
+)
+def test_hooks_see_what_a_tool_says_once(result: ToolResult, output: Any) -> None:
+    """Text that repeats the value is left out; text that says more is not."""
+    assert read_tool(result).output == output
+
+
+def test_hooks_see_what_is_no_text() -> None:
+    """As the parts that the client gets."""
+    seen = read_tool(ToolResult([TextContent(type="text", text="Look:"), IMAGE])).output
+    assert [one["type"] for one in seen] == ["text", "image"]
+
+
+def test_an_error_is_seen_as_one() -> None:
+    """Servers also return errors instead of raising them."""
+    assert not read_tool(ToolResult("no such note", is_error=True)).success
+
+
+@pytest.mark.parametrize(
+    ("result", "output"),
+    [
+        (ToolResult("PIN 4711", {"result": "PIN 4711"}), "PIN [hidden]"),
+        (ToolResult(structured_content={"pin": "4711"}), {"pin": "[hidden]"}),
+        (ToolResult(structured_content={"pin": "4711"}), "withheld"),
+        (
+            ToolResult("The PIN is 4711.", {"pin": "4711"}),
+            {"content": "The PIN is [hidden].", "structured_content": {"pin": "[hidden]"}},
+        ),
+        (ToolResult("PIN 4711"), "PIN [hidden]"),
+    ],
+)
+def test_nothing_of_a_changed_result_goes_out(result: ToolResult, output: Any) -> None:
+    """Neither in the text nor in the structured content."""
+    assert "4711" in result.model_dump_json()
+    written = write_tool(result, output)
+    assert "4711" not in written.model_dump_json()
+    assert read_tool(written).output == output
+
+
+def test_more_to_read_comes_after_the_result() -> None:
+    """What was there stays as it is."""
+    result = ToolResult("noted", {"result": "noted"})
+    more = add_texts(result, ["Lint: line 3"])
+    assert [one.text for one in more.content] == ["noted", "Lint: line 3"]
+    assert more.structured_content == {"result": "noted"}
+    assert add_texts(result, []) is result
+
+
+def test_a_resource_keeps_its_kind() -> None:
+    """Its text is replaced; of bytes, hooks see how many there are."""
+    result = ResourceResult([ResourceContent("PIN 4711", mime_type="text/markdown")])
+    assert read_resource(result).output == "PIN 4711"
+    written = write_resource(result, "PIN [hidden]")
+    assert [(one.content, one.mime_type) for one in written.contents] == [
+        ("PIN [hidden]", "text/markdown")
+    ]
+    assert read_resource(ResourceResult([ResourceContent(b"abc")])).output == "<3 bytes>"
+
+
+def test_a_prompt_keeps_the_messages_that_nobody_changed() -> None:
+    """To the object; others are written anew."""
+    kept = Message("Hello!", role="assistant")
+    result = PromptResult([Message("PIN 4711"), kept])
+    seen = read_prompt(result).output
+    assert seen[0] == {"role": "user", "content": "PIN 4711"}
+    written = write_prompt(result, [{"role": "user", "content": "PIN [hidden]"}, seen[1]])
+    assert written.messages[0].content.text == "PIN [hidden]"
+    assert written.messages[1] is kept
+    assert write_prompt(result, "withheld").messages[0].content.text == "withheld"

@@ -1,25 +1,56 @@
-"""The SDK's input items as messages that hooks read, and back."""
+"""Messages, replies, outputs and prompts, in both directions."""
 
 from __future__ import annotations
 
 import copy
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 pytest.importorskip("agents")
 
+from agents import (
+    AgentOutputSchema,
+    AgentsException,
+    InputGuardrailTripwireTriggered,
+    ModelResponse,
+    Usage,
+)
+from agents.testing import assistant_message, function_call
+from agents.tool import ToolOutputImage, ToolOutputText
+from openai.types.responses import ResponseReasoningItem
+
+from amplifier_core.models import ToolResult
 from amplifier_hooks.external.messages import Placed
+from amplifier_hooks.external.verdicts import Called, ReplyVerdict
 from amplifier_hooks.frameworks.openai_agents.messages import (
     CannotWrite,
+    PromptDenied,
     change_item,
+    change_output,
+    change_prompt,
+    is_failed,
     list_items,
     make_item,
+    make_message,
+    make_response,
     read_arguments,
     read_item,
     read_items,
+    read_output,
+    read_prompt,
+    read_reply,
+    read_reply_text,
+    read_value,
+    refuse,
+    replace_output,
+    stream_message,
+    wants_nothing,
     write_arguments,
     write_items,
+    write_output,
 )
 
 IMAGE = {"type": "input_image", "image_url": "data:x"}
@@ -164,3 +195,217 @@ def test_arguments_are_read_and_written(raw: str, read: dict[str, Any]) -> None:
     assert read_arguments(raw) == read
     assert write_arguments(read, raw) == raw
     assert write_arguments({"a": "ö"}, raw) == '{"a": "ö"}'
+
+
+SAID_OF_REPLIES: Any = assistant_message("I note it.")
+NOTE: Any = function_call("note", '{"text":  "a"}', call_id="c1")
+WIPE: Any = function_call("wipe", {"path": "/"}, call_id="c2")
+THOUGHT = ResponseReasoningItem(id="r", type="reasoning", summary=[])
+SHELL = {"type": "shell_call", "call_id": "c3", "action": {"commands": ["ls"]}}
+SEARCH = {"type": "web_search_call", "id": "w", "status": "completed"}
+
+
+def test_a_reply_is_its_text_and_its_calls() -> None:
+    """What the service has done by itself is no call of ours."""
+    usage = Usage(input_tokens=3, output_tokens=2, total_tokens=5)
+    reply = read_reply([THOUGHT, SEARCH, SAID_OF_REPLIES, NOTE, SHELL], usage, "gpt-x", 0.25)
+    assert reply.text == "I note it."
+    assert reply.calls == [
+        {"id": "c1", "name": "note", "arguments": {"text": "a"}},
+        {"id": "c3", "name": "shell", "arguments": {"action": {"commands": ["ls"]}}},
+    ]
+    assert reply.usage == {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    assert (reply.model, reply.duration_ms, reply.finish_reason) == ("gpt-x", 250, "tool_calls")
+
+
+def test_only_a_reply_that_wants_nothing_is_an_answer() -> None:
+    """What the service has done is done."""
+    assert wants_nothing([THOUGHT, SEARCH, SAID_OF_REPLIES])
+    assert not wants_nothing([SAID_OF_REPLIES, SHELL])
+
+
+def test_a_changed_text_stands_where_the_first_was() -> None:
+    """All else stays the very objects."""
+    left = change_output(
+        [THOUGHT, SAID_OF_REPLIES, NOTE, SAID_OF_REPLIES], ReplyVerdict(True, text="Nearly.")
+    )
+    assert [left[0], left[2]] == [THOUGHT, NOTE]
+    assert read_reply_text(left) == "Nearly."
+    assert len(left) == 3
+    assert change_output([SAID_OF_REPLIES], ReplyVerdict(True, text="")) == []
+
+
+def test_changed_calls_keep_their_place() -> None:
+    """By id; a new one comes last, and who was left alone is the very object."""
+    calls = [
+        {"id": "c1", "name": "note", "arguments": {"text": "a"}},
+        {"id": "c2", "name": "wipe", "arguments": {"path": "/tmp"}},
+        {"id": "c9", "name": "note", "arguments": {"text": "b"}},
+    ]
+    left = change_output([THOUGHT, NOTE, WIPE], ReplyVerdict(True, calls=calls))
+    assert left[0] is THOUGHT
+    assert left[1] is NOTE
+    assert (left[2].call_id, left[2].arguments) == ("c2", '{"path": "/tmp"}')
+    assert (left[3].call_id, left[3].name) == ("c9", "note")
+    assert WIPE.arguments == '{"path":"/"}'
+
+
+def test_a_thought_goes_with_the_call_that_it_was_about() -> None:
+    """The service refuses one without the other."""
+    assert change_output([THOUGHT, SAID_OF_REPLIES, WIPE], ReplyVerdict(True, calls=[])) == [
+        SAID_OF_REPLIES
+    ]
+
+
+def test_only_functions_can_be_called_otherwise() -> None:
+    """Any other call is kept or dropped."""
+    other = {"id": "c3", "name": "shell", "arguments": {"action": {"commands": ["pwd"]}}}
+    with pytest.raises(CannotWrite, match="'shell_call', which can only be dropped"):
+        change_output([SHELL], ReplyVerdict(True, calls=[other]))
+    assert change_output([SHELL], ReplyVerdict(True, calls=[])) == []
+
+
+def test_a_refusal_fits_the_output_of_the_agent() -> None:
+    """A text, or where no text fits, the SDK's own refusal."""
+    assert read_reply_text([refuse("no", None)]) == "no"
+    assert read_reply_text([refuse("no", AgentOutputSchema(str))]) == "no"
+    typed = refuse("no", AgentOutputSchema(dict[str, int], strict_json_schema=False))
+    assert [one.type for one in typed.content] == ["refusal"]
+
+
+def test_an_unchanged_response_is_the_very_one() -> None:
+    """With its identity, its usage and all."""
+    response = ModelResponse([SAID_OF_REPLIES], Usage(), "r1", "q1")
+    assert replace_output(response, response.output) is response
+    other = replace_output(response, [NOTE])
+    assert (other.response_id, other.request_id, other.output) == ("r1", "q1", [NOTE])
+
+
+def test_a_message_is_streamed_as_a_model_streams() -> None:
+    """From its beginning to the response that has it."""
+    events = list(stream_message(make_message("no")))
+    kinds = [one.type for one in events]
+    assert kinds == [
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.completed",
+    ]
+    last: Any = events[-1]
+    assert read_reply_text(last.response.output) == "no"
+    assert [one.sequence_number for one in events] == list(range(7))
+    assert read_reply_text(make_response(make_message("no")).output) == "no"
+
+
+@dataclass
+class Point:
+    """A value of an application."""
+
+    x: int
+
+
+class Odd:
+    """A value that JSON cannot hold."""
+
+    def __str__(self) -> str:
+        return "odd"
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [
+        ("text", "text"),
+        (None, None),
+        (7, 7),
+        ({"a": 1}, {"a": 1}),
+        (Point(3), {"x": 3}),
+        (ToolOutputText(text="a"), {"type": "text", "text": "a"}),
+        (
+            [ToolOutputImage(image_url="x"), "b"],
+            [{"type": "image", "image_url": "x"}, "b"],
+        ),
+        (Odd(), "odd"),
+    ],
+)
+def test_hooks_see_values_of_json(value: Any, seen: Any) -> None:
+    """Whatever a tool returns."""
+    assert read_value(value) == seen
+    assert read_output(value).output == seen
+
+
+def test_a_value_of_the_wrong_type_is_read_without_a_warning() -> None:
+    """It would say what is in it, to whoever reads warnings."""
+    odd = ToolOutputText.model_construct(text=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_value(odd)["text"] == 7
+
+
+def test_an_untouched_result_is_the_very_object() -> None:
+    """Nothing is made of it."""
+    value = Odd()
+    assert write_output(Called(read_output(value), value, ran=True)) is value
+
+
+def test_a_changed_result_keeps_its_form() -> None:
+    """A text stays a text."""
+    made = ToolResult(output={"a": 1})
+    assert isinstance(write_output(Called(made, "text", ran=True, changed=True)), str)
+    assert write_output(Called(made, {"a": 0}, ran=True, changed=True)) == {"a": 1}
+
+
+def test_a_denial_is_its_reason() -> None:
+    """Before the call and after it."""
+    denied = ToolResult.refused("no")
+    for called in (Called(denied), Called(denied, {"a": 0}, ran=True, changed=True)):
+        assert is_failed(called)
+        assert write_output(called) == called.text
+    assert not is_failed(Called(ToolResult(output="a"), "a", ran=True))
+
+
+BEFORE = {"role": "user", "content": "Hi."}
+SAID_OF_PROMPTS = {"role": "assistant", "content": "Hello."}
+ASKED = {"role": "user", "content": [{"type": "input_text", "text": "Buy milk."}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "prompt"),
+    [
+        ("Buy milk.", "Buy milk."),
+        ([BEFORE, SAID_OF_PROMPTS, ASKED], "Buy milk."),
+        ([BEFORE, SAID_OF_PROMPTS], "Hi."),
+        ([SAID_OF_PROMPTS], ""),
+        ([], ""),
+    ],
+)
+def test_the_prompt_is_what_the_user_said_last(given: Any, prompt: str) -> None:
+    """In a text, and in a list."""
+    assert read_prompt(given) == prompt
+
+
+def test_another_prompt_stands_in_its_place() -> None:
+    """The list itself stays as it was, for who gave it to us."""
+    given = [BEFORE, SAID_OF_PROMPTS, ASKED]
+    changed = change_prompt(given, "Buy oat milk.")
+    assert changed[:2] == given[:2]
+    assert changed[2]["content"] == [{"type": "input_text", "text": "Buy oat milk."}]
+    assert given[2] is ASKED
+    assert read_prompt(given) == "Buy milk."
+    assert change_prompt("Buy milk.", "Buy oat milk.") == "Buy oat milk."
+    assert change_prompt([SAID_OF_PROMPTS], "Hi.") == [
+        SAID_OF_PROMPTS,
+        {"role": "user", "content": "Hi."},
+    ]
+
+
+def test_a_denial_is_an_error_of_the_sdk() -> None:
+    """Handlers of guardrails catch it, and its text is the reason alone."""
+    error = PromptDenied("not today")
+    assert isinstance(error, InputGuardrailTripwireTriggered)
+    assert isinstance(error, AgentsException)
+    assert str(error) == "not today"
+    assert error.guardrail_result.output.tripwire_triggered
+    assert error.guardrail_result.guardrail.get_name() == "amplifier"
