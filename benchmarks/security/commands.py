@@ -11,8 +11,7 @@ from benchmarks.security.data import PUBLIC_DATA, find_public, read_list
 from benchmarks.security.judge import Place, judge_commands
 from benchmarks.security.table import Row, compute_share
 
-STRICT = "name: strict\nhooks:\n  - module: hooks-command-guard\n    config: {%s}\n"
-_STRICT_OPTIONS = "unlisted: deny, unclear: deny"
+STRICT = "name: strict\nprofile: strict\n"
 _ONE_LINERS = "nl2bash-commands.txt"
 _SNIPPETS = "gtfobins-codes.json"
 
@@ -67,7 +66,7 @@ def _judge_snippets() -> list[Row]:
         Row(calm, 100 - _count(judge_commands(commands), "continue"), 60, "at least"),
         Row(
             strict,
-            100 - _count(judge_commands(commands, bundle=STRICT % _STRICT_OPTIONS), "continue"),
+            100 - _count(judge_commands(commands, bundle=STRICT), "continue"),
             97,
             "at least",
         ),

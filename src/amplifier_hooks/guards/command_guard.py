@@ -2,8 +2,8 @@
 
 Listens to  tool:pre
 Answers     deny, ask_user, or continue
-Configure   tools, command_keys, deny, ask, allow, off, unlisted, unclear, priority, timeout,
-            approval_*
+Configure   profile, tools, command_keys, deny, ask, allow, off, unlisted, unclear, priority,
+            timeout, approval_*
 
 A seat belt, not a wall: it reads what a command says, not what the programs in it do.
 """
@@ -30,13 +30,19 @@ from amplifier_hooks.guards.bash import (
     Finding,
     ListedCommand,
     Script,
+    Situation,
     Workspace,
     ensure_available,
     find_dangers,
     find_unlisted,
     is_harmless,
+    is_harmless_doubt,
+    is_settled,
+    list_situations,
+    needs_no_words,
     unwrap_command,
 )
+from amplifier_hooks.guards.policy.profile import Profile
 from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, COMMAND_KEYS, list_commands
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
 from amplifier_hooks.modules.options import parse_config
@@ -66,8 +72,9 @@ class Config(GuardConfig):
     ask: list[str] = Field(default_factory=list)
     allow: list[str] = Field(default_factory=list)
     off: list[str] = Field(default_factory=list)
-    unlisted: Literal["continue", "ask", "deny"] = "continue"
-    unclear: Literal["ask", "deny"] = "ask"
+    profile: Profile | None = None
+    unlisted: Literal["continue", "ask", "deny"] | None = None
+    unclear: Literal["ask", "deny"] | None = None
 
     @field_validator("deny", "ask", "allow")
     @classmethod
@@ -85,15 +92,28 @@ class Config(GuardConfig):
         return value
 
 
+def choose_profile(config: Config) -> Profile:
+    """`calm`, unless the options say another, or say themselves what is unclear."""
+    if config.profile is not None:
+        return config.profile
+    is_older = config.unlisted is not None or config.unclear is not None
+    return "careful" if is_older else "calm"
+
+
 class Judge:
     """Decides about the text of a command. Pure but for looking where symlinks lead."""
 
     def __init__(self, config: Config, workspace: Workspace) -> None:
+        profile = choose_profile(config)
+        stands: Literal["ask", "deny"] = "deny" if profile == "strict" else "ask"
+        self._calm = profile == "calm"
+        self.unclear: Literal["ask", "deny"] = config.unclear or stands
+        """What is done about what cannot be understood."""
+        self._unlisted = config.unlisted or ("deny" if profile == "strict" else "continue")
         own = [*_list_own("deny", config.deny), *_list_own("ask", config.ask)]
         self._listed = (*own, *LISTED)
         self._allowed = tuple(CommandPattern.read(text) for text in config.allow)
         self._off = frozenset(config.off)
-        self._config = config
         self._workspace = workspace
 
     def find_all(self, source: str) -> list[Finding]:
@@ -108,32 +128,39 @@ class Judge:
         return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
 
     def _find_known(self, script: Script) -> Iterator[Finding]:
-        for command, finding in find_dangers(script, self._workspace, self._listed, self._off):
-            if finding.action == "deny" or not self._is_allowed(command):
+        for situation, finding in find_dangers(script, self._workspace, self._listed, self._off):
+            if finding.action == "deny" or not self._is_left_out(situation, finding.rule):
                 yield finding
+
+    def _is_left_out(self, situation: Situation, rule: str) -> bool:
+        """Whether the configuration allows the command, or the profile needs no question."""
+        return self._is_allowed(situation.command) or (self._calm and is_settled(rule, situation))
 
     def _is_allowed(self, command: Command) -> bool:
         return any(pattern.permits(command) for pattern in self._allowed)
 
     def _find_unclear(self, script: Script, source: str) -> Iterator[Finding]:
         for reason in script.unclear:
-            yield Finding(self._config.unclear, "unclear", reason, source)
+            if not (self._calm and is_harmless_doubt(reason, source)):
+                yield Finding(self.unclear, "unclear", reason, source)
 
     def _find_unknown(self, script: Script) -> Iterator[Finding]:
-        for command in script.commands:
-            if is_harmless(command) or self._is_allowed(command) or command.program is None:
+        for situation in list_situations(script, self._workspace):
+            command = situation.command
+            if command.certain or command.program is None or is_harmless(command):
                 continue
             if _calls_function(command, script) or _is_unwrapped(command, script):
                 continue
-            if not command.certain:
-                reason = f"{command.name} gets words that only running it would tell"
-                yield Finding(self._config.unclear, "unclear-words", reason, command.text)
+            if self._is_allowed(command) or (self._calm and needs_no_words(situation)):
+                continue
+            reason = f"{command.name} gets words that only running it would tell"
+            yield Finding(self.unclear, "unclear-words", reason, command.text)
 
     def _find_unlisted(self, script: Script) -> Iterator[Finding]:
-        if self._config.unlisted == "continue":
+        if self._unlisted == "continue":
             return
         for command, reason in find_unlisted(script, self._is_allowed, self._is_allowed_by_words):
-            yield Finding(self._config.unlisted, "unlisted", reason, command.text)
+            yield Finding(self._unlisted, "unlisted", reason, command.text)
 
     def _is_allowed_by_words(self, command: Command) -> bool:
         """By a pattern that names more than the program: `bash run.sh`, not `bash`."""
@@ -185,7 +212,7 @@ class CommandGuard:
         try:
             commands = list_commands(given, list(dict.fromkeys(keys)), tool)
         except ValueError as wrong:
-            finding = Finding(self._config.unclear, "unclear", f"{tool}: {wrong}", tool)
+            finding = Finding(self._judge.unclear, "unclear", f"{tool}: {wrong}", tool)
             return self._answer(json.dumps(given, ensure_ascii=False, default=repr), [finding])
         if not commands:
             return HookResult(action="continue")

@@ -24,17 +24,18 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_hooks.guards.bash import (
     Command,
+    FoundFiles,
     Word,
     Workspace,
     ensure_available,
     is_harmless,
     list_all_commands,
     list_directories,
+    list_roots,
     look_up_writes,
-    read_name_test,
 )
-from amplifier_hooks.guards.policy.guarded_paths import GuardedPaths, Hit
-from amplifier_hooks.guards.policy.paths import match_glob
+from amplifier_hooks.guards.policy.guarded_paths import Chosen, GuardedPaths, Hit
+from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.tool_calls import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
@@ -67,6 +68,11 @@ _LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
 _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
 _COPYING_PROGRAMS = frozenset({"cp", "gcp"})
 _COPYING_FLAGS = re.compile("-[finpuv]+|--")
+_FINDERS = frozenset({"find", "gfind"})
+_READERS = frozenset(
+    {"md5", "shasum", "sum", "wc", "tar", "zip", "zcat", "zgrep", "identify", "ffprobe", "exiftool"}
+    | {"more", "less", "xmllint", "pylint", "lint", "cpio", "sha1", "git", "mediainfo", "nm", "ldd"}
+)
 _FOLDER_PROGRAMS = frozenset({"rm", "mv", "trash", "chmod", "chown", "find", "gfind", "rsync"})
 
 
@@ -145,6 +151,13 @@ class ProductionGuard:
         _check_command(given, key)
         return list_commands(given, list(dict.fromkeys([key, *keys])))
 
+    def _is_part_of_all(self, hit: Hit) -> bool:
+        """Whether it is touched only because everything in the project is."""
+        try:
+            return hit.below and self._base.is_relative_to(resolve(hit.given, self._base))
+        except ValueError:
+            return False
+
     async def _judge(
         self, tool: str, given: Any, command_key: str | None, find: Callable[[], list[Hit]]
     ) -> HookResult:
@@ -187,8 +200,9 @@ class ProductionGuard:
         for word, base in product(_find_written_words(commands), bases):
             yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
         for command, base in product(filter(_takes_folders, commands), bases):
-            below = partial(self._guarded.find_hit_below, name=_read_name(command))
-            paths = (path for word in command.words for path in _find_paths(word, base))
+            below = partial(self._guarded.find_hit_below, chosen=_choose(command))
+            words = list_roots(command) if command.name in _FINDERS else command.words
+            paths = (path for word in words for path in _find_paths(word, base))
             yield from (_try_hit(below, path, base) for path in paths)
 
     def _find_unnamed_hits(
@@ -205,7 +219,7 @@ class ProductionGuard:
         where = shorten(", ".join(str(hit.resolved) for hit in hits))
         globs = ", ".join(repr(glob) for glob in dict.fromkeys(hit.pattern for hit in hits))
         guarded = f"{where} {'is' if len(hits) == 1 else 'are'} guarded by {globs}"
-        if self._config.action == "deny":
+        if self._config.action == "deny" and not all(map(self._is_part_of_all, hits)):
             return HookResult(action="deny", reason=f"{guarded}; {tool} may not write there")
         return self._config.ask_user(self._word_question(tool, hits, shown), f"guarded by {globs}")
 
@@ -301,8 +315,55 @@ def _takes_folders(command: Command) -> bool:
     return (in_git or command.name in _FOLDER_PROGRAMS) and not is_harmless(command)
 
 
-def _read_name(command: Command) -> str | None:
-    return read_name_test(command) if command.name in {"find", "gfind"} else None
+def _choose(command: Command) -> Chosen | None:
+    """Of `find`, what it does something to; if that is done to folders, what is in them, too."""
+    if command.name not in _FINDERS:
+        return None
+    found = FoundFiles(command, _changes_operands)
+    alone = "-delete" in command.flags or not _takes_whole_folders(command)
+
+    def touches(below: Path, is_folder: bool) -> bool:
+        if found.touch(below, is_folder=is_folder):
+            return True
+        return not alone and any(found.touch(one, is_folder=True) for one in below.parents)
+
+    return touches
+
+
+_PER_FILE = frozenset({"chmod", "chown", "chgrp", "touch", "sed", "gsed", "perl", "rmdir", "rm"})
+
+
+def _takes_whole_folders(command: Command) -> bool:
+    """Whether what find runs would change a folder with all that is in it."""
+    values = {word.value for word in command.words}
+    if values.isdisjoint({"-r", "-R", "-rf", "-fr", "-Rf", "--recursive"}):
+        bodies = (
+            two.value
+            for one, two in zip(command.words, command.words[1:], strict=False)
+            if (one.value or "").startswith(("-exec", "-ok"))
+        )
+        return not all((body or "").rpartition("/")[2] in _PER_FILE for body in bodies)
+    return True
+
+
+_LOOKING = frozenset({"awk", "gawk", "mawk", "sed", "gsed", "perl", "php", "jar", "diff", "file"})
+
+
+def _changes_operands(command: Command) -> bool:
+    """Whether a command that find runs on files does more than look at them."""
+    if command.name in _LOOKING:
+        return any((flag.startswith(("-i", "--in-place"))) for flag in command.flags) or any(
+            word.value is None and word.raw != "?" for word in command.words
+        )
+    if command.name in _COPYING_PROGRAMS:
+        return not all(map(_COPYING_FLAGS.fullmatch, (f for f in command.flags)))
+    if command.name in _READERS:
+        return False
+    if command.name in {"sh", "bash"}:
+        text = next((word.value for word in command.words if not word.is_flag), None)
+        inner = () if text is None else list_all_commands(text, NAME)
+        return not inner or any(map(_changes_operands, inner))
+    return not is_harmless(command)
 
 
 def _find_paths(word: Word, base: Path) -> Iterator[str]:

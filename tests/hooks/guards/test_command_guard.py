@@ -23,7 +23,9 @@ def judge(tmp_path: Path) -> Judge:
 
 
 def judging(directory: Path, **options: object) -> Judge:
-    return Judge(Config.model_validate(options), Workspace(directory, HOME))
+    """In the profile that asks about everything unclear, unless the options say another."""
+    config = Config.model_validate({"profile": "careful", **options})
+    return Judge(config, Workspace(directory, HOME))
 
 
 def verdict(judge: Judge, command: str) -> str:

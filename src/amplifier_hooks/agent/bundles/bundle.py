@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
+from amplifier_hooks.guards.policy.profile import PROFILED_GUARDS
 from amplifier_hooks.machine.files import Snapshot
 from amplifier_hooks.yaml_files.node import Node, Place, Problem, to_plain
 
@@ -103,7 +104,17 @@ def build_mount_plan(document: Node) -> dict[str, Any]:
         plan[key] = plan.get(key) or {}
     for agent in plan["agents"].values():
         agent.update({key: _keep_enabled(agent[key]) for key in LISTS if key in agent})
+    if "profile" in keys:
+        _hand_out_profile(plan, to_plain(keys["profile"]))
     return plan
+
+
+def _hand_out_profile(plan: dict[str, Any], profile: Any) -> None:
+    """Every guard that has the option gets it, unless its own options say another."""
+    for holder in (plan, *plan["agents"].values()):
+        for entry in holder.get("hooks", ()):
+            if isinstance(entry, dict) and entry.get("module") in PROFILED_GUARDS:
+                entry["config"] = {"profile": profile, **(entry.get("config") or {})}
 
 
 def _find_credentials(approval: dict[str, Any], audit: dict[str, Any]) -> frozenset[str]:

@@ -48,6 +48,7 @@ def refuse_changes(below: Node, above: Node) -> None:
     """
     raise_problems(_find_changed_sections(below, above))
     raise_problems(_find_weaker_sandbox(below, above))
+    raise_problems(_find_changed_profile(below, above))
     raise_problems(_find_looser_approval(below, above))
     raise_problems(_find_changed_session(below, above))
     raise_problems(_find_changed_agents(below, above))
@@ -70,6 +71,16 @@ def _find_changed_sections(below: Node, above: Node) -> Iterator[Problem]:
             for name, node in _list_other(lower, upper):
                 message = f"the section is locked in {locked.place} and cannot be changed here"
                 yield Problem(node.place, f"{key}.{name}", message)
+
+
+def _find_changed_profile(below: Node, above: Node) -> Iterator[Problem]:
+    """The profile of a locked guard stays as the layer has it that locks the guard."""
+    lower, upper = (one.mapping().get("profile") for one in (below, above))
+    hooks = below.mapping().get("hooks")
+    locked = next(filter(None, map(find_lock, hooks.items() if hooks is not None else ())), None)
+    if upper is not None and lower is not None and locked and lower.value != upper.value:
+        message = f"a guard is locked in {locked.place}, and so is the profile beside it"
+        yield Problem(upper.place, "profile", message)
 
 
 def _find_weaker_sandbox(below: Node, above: Node) -> Iterator[Problem]:

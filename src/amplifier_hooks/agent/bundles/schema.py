@@ -24,6 +24,7 @@ from amplifier_core.mount_plan.schema import (
 )
 from amplifier_core.mount_plan.schema import Approval as PlanApproval
 from amplifier_hooks.agent.bundles.merge import identify
+from amplifier_hooks.guards.policy.profile import Profile
 from amplifier_hooks.machine.http import check_private_url
 from amplifier_hooks.yaml_files.checking import OWN_USE, find_mistakes
 from amplifier_hooks.yaml_files.node import Node, Problem
@@ -131,6 +132,10 @@ class BundleFile(Section):
     approval: Approval = optional("Who answers questions, and how long they wait.")
     audit: Audit = optional("The audit trail.")
     sandbox: Sandbox = optional("What commands can do.")
+    profile: Profile = optional(
+        "How much the guards ask: calm, about consequences; careful, also about what cannot be "
+        "read; strict, only listed programs run."
+    )
 
 
 class Plan(BundleFile):

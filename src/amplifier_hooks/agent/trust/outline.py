@@ -62,6 +62,12 @@ def ranked(*ranks: Any) -> Comparison:
     return compare
 
 
+def _ranked_by_profile(*ranks: str) -> Comparison:
+    """Where none is given, the profile decides, of which `calm` is the weakest."""
+    compare = ranked(*ranks)
+    return lambda old, new: compare(old or ranks[-1], new or ranks[-1])
+
+
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
 
@@ -255,8 +261,9 @@ GUARDS: Mapping[str, Mapping[str, Comparison]] = {
         ask=gains,
         allow=exempts,
         off=exempts,
-        unlisted=ranked("deny", "ask", "continue"),
-        unclear=ranked("deny", "ask"),
+        profile=_ranked_by_profile("strict", "careful", "calm"),
+        unlisted=_ranked_by_profile("deny", "ask", "continue"),
+        unclear=_ranked_by_profile("deny", "ask"),
     ),
     "hooks-redaction": _guard(
         on_write=ranked("deny", ("ask", "tell-and-redact"), "off"),

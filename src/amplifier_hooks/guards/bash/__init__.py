@@ -3,15 +3,16 @@
 Other packages import from here, never from the files below.
 """
 
+from amplifier_hooks.guards.bash.calm import is_harmless_doubt, is_settled, needs_no_words
 from amplifier_hooks.guards.bash.command_pattern import CommandPattern
 from amplifier_hooks.guards.bash.commands import Command, Redirect
 from amplifier_hooks.guards.bash.dangers import RULES, find_dangers
-from amplifier_hooks.guards.bash.find import read_name_test
+from amplifier_hooks.guards.bash.find import FoundFiles, list_roots
 from amplifier_hooks.guards.bash.harmless import find_unlisted, is_harmless
 from amplifier_hooks.guards.bash.implied_writes import look_up_writes
 from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
 from amplifier_hooks.guards.bash.script import Script, parse_script
-from amplifier_hooks.guards.bash.situations import Finding
+from amplifier_hooks.guards.bash.situations import Finding, Situation, list_situations
 from amplifier_hooks.guards.bash.unwrap import find_script_run, list_all_commands, unwrap_command
 from amplifier_hooks.guards.bash.words import Word, ensure_available
 from amplifier_hooks.guards.bash.workspace import Directories, Workspace, list_directories
@@ -23,9 +24,11 @@ __all__ = [
     "CommandPattern",
     "Directories",
     "Finding",
+    "FoundFiles",
     "ListedCommand",
     "Redirect",
     "Script",
+    "Situation",
     "Word",
     "Workspace",
     "ensure_available",
@@ -33,10 +36,14 @@ __all__ = [
     "find_script_run",
     "find_unlisted",
     "is_harmless",
+    "is_harmless_doubt",
+    "is_settled",
     "list_all_commands",
     "list_directories",
+    "list_roots",
+    "list_situations",
     "look_up_writes",
+    "needs_no_words",
     "parse_script",
-    "read_name_test",
     "unwrap_command",
 ]

@@ -7,7 +7,6 @@ import re
 from amplifier_hooks.guards.bash.commands import (
     Command,
     Options,
-    Reading,
     find_values,
     read_options,
 )
@@ -121,13 +120,14 @@ def is_risky_sed(command: Command) -> bool:
     reading = read_options(command.words, _SED)
     if reading.has("f", "file"):
         return True
-    scripts = _list_scripts(reading)
+    scripts = list_sed_scripts(command)
     unsure = reading.doubt is not None and any(word.value is None for word in command.words)
     return unsure or not all(word.fixed and only_filters(word.value or "") for word in scripts)
 
 
-def _list_scripts(reading: Reading) -> list[Word]:
-    """Those behind `-e`; without any, the first argument."""
+def list_sed_scripts(command: Command) -> list[Word]:
+    """The scripts of sed: those behind `-e`; without any, the first argument."""
+    reading = read_options(command.words, _SED)
     given = [value for name, value in reading.given if name in {"e", "expression"} and value]
     return given or list(reading.rest[:1])
 
@@ -162,6 +162,7 @@ _CODE_FLAGS: dict[str, frozenset[str]] = {
     "bpftrace": frozenset({"-e", "-c"}),
     "elvish": frozenset({"-c"}),
 }
+_INPUTS = frozenset({"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _EVALUATING = split_names(
     "let declare typeset local readonly export test [ printf read unset wait mapfile readarray "
     "getopts"
@@ -173,11 +174,23 @@ def check_downloaded_code(situation: Situation) -> Objection | None:
     command = situation.command
     if not _is_interpreter(command.name) and command.name not in {"source", ".", "eval"}:
         return None
-    feeds = {*command.piped_from, *(run for word in command.words for run in word.runs)}
+    feeds = {run for word in command.words for run in word.runs}
+    # `curl … | python -m json.tool` and `… | python -c CODE` read it as text.
+    if command.name in SHELLS or not _has_code(command):
+        feeds |= set(command.piped_from)
     if command.stdin is not None:
         feeds |= set(command.stdin.runs)
     found = sorted({name.rpartition("/")[2] for name in feeds if name} & DOWNLOADERS)
     return ("deny", f"{command.name} runs what {', '.join(found)} fetches") if found else None
+
+
+def _has_code(command: Command) -> bool:
+    """Whether the interpreter is told what to run, so that its input is only text."""
+    name = command.name or ""
+    flags = _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset())
+    if command.flags & (flags | ({"-m"} if _is_python(name) else frozenset())):
+        return True
+    return bool(command.arguments) and command.arguments[0].value not in {"-", None, *_INPUTS}
 
 
 def check_opaque_code(situation: Situation) -> Objection | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +17,14 @@ from amplifier_hooks.guards.bash.code_rules import (
     check_written_then_run,
 )
 from amplifier_hooks.guards.bash.commands import Command
-from amplifier_hooks.guards.bash.find import list_roots, name_entry_of
+from amplifier_hooks.guards.bash.consequences import (
+    ACTING,
+    find_act,
+    harms_database,
+    is_remote_copy,
+    sends_away,
+)
+from amplifier_hooks.guards.bash.find import list_chosen
 from amplifier_hooks.guards.bash.git import GitCall, open_repository, read_git
 from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
 from amplifier_hooks.guards.bash.script import Script
@@ -26,11 +33,12 @@ from amplifier_hooks.guards.bash.situations import (
     Finding,
     Objection,
     Situation,
+    add_input,
     list_situations,
     list_written,
 )
 from amplifier_hooks.guards.bash.variables import DECLARING, list_set_names
-from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.words import Word, split_names
 from amplifier_hooks.guards.bash.workspace import Reach, Workspace
 from amplifier_hooks.guards.bash.write_rules import (
     check_device_write,
@@ -39,10 +47,7 @@ from amplifier_hooks.guards.bash.write_rules import (
 )
 from amplifier_hooks.guards.policy.paths import match_glob
 
-# Options of find beside which everything is found.
-_UNCHOOSING = split_names(
-    "-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -H -L -P"
-)
+_DELETING = frozenset({"rm", "unlink", "shred", "trash", "trash-put"})
 _RIGHTS = frozenset({"chmod", "chown", "chgrp", "chattr", "setfacl"})
 _WHERE = {
     Reach.OUTSIDE: "outside the working directory",
@@ -58,9 +63,78 @@ def check_deletion(situation: Situation) -> Objection | None:
         if "--no-preserve-root" in command.flags:
             return "deny", "it deletes with the protection of / switched off"
         return _judge_deletion(situation, command.operands)
+    if command.name in _DELETING:
+        return _judge_files(situation)
     if command.name in {"find", "gfind"} and "-delete" in command.flags:
-        return _judge_deletion(situation, _list_found(command))
+        return _judge_deletion(situation, list_chosen(command))
     return None
+
+
+def _judge_files(situation: Situation) -> Objection | None:
+    """Single files: those of the project can be had back, others are not its business."""
+    for word in situation.command.operands[:MOST_WORDS]:
+        if word.value is not None and situation.rate_word(word) in {Reach.OUTSIDE, Reach.SYSTEM}:
+            return "ask", f"it deletes {word.raw}, outside the working directory"
+    return None
+
+
+def check_sending(situation: Situation) -> Objection | None:
+    """What goes to other machines, or changes something there."""
+    command = situation.command
+    if sends_away(command):
+        return "ask", "it sends something to another machine"
+    if is_remote_copy(command):
+        return "ask", "it copies files to or from another machine"
+    call = read_git(command)
+    if call is not None and call.subcommand == "push" and _pushes_elsewhere(situation, call):
+        return "ask", "it publishes to an address that is no remote of this project"
+    return None
+
+
+def check_database(situation: Situation) -> Objection | None:
+    """`psql -c 'delete from users'`: data that go, and rights that come."""
+    if harms_database(add_input(situation)):
+        return "ask", "it deletes data, or changes who may use them"
+    return None
+
+
+def _pushes_elsewhere(situation: Situation, call: GitCall) -> bool:
+    """Only `origin`, and what the project's branches are bound to, is known."""
+    words = call.own.operands
+    if not words or words[0].value is None:
+        return False
+    name = words[0].value
+    if name == "origin":
+        others = (read_git(one) for one in situation.script.commands)
+        return any(
+            one is not None
+            and one.subcommand == "remote"
+            and "origin" in _list_words(one)
+            and not {"add", "set-url"}.isdisjoint(_list_words(one))
+            for one in others
+        )
+    return not any(_names_remote(folder, name) for folder in situation.directories.known)
+
+
+def _list_words(call: GitCall) -> list[str | None]:
+    return [word.value for word in call.own.words]
+
+
+def _names_remote(folder: Path, name: str) -> bool:
+    """Whether a branch of the repository around a folder is bound to a remote of this name."""
+    top = next((one for one in (folder, *folder.parents) if (one / ".git").is_dir()), None)
+    if top is None:
+        return False
+    try:
+        text = (top / ".git" / "config").read_text(errors="replace")
+    except OSError:
+        return False
+    bound = re.escape(name)
+    return bool(
+        re.search(
+            rf"^\[branch [^\n]*\]\n(?:\s+[^\n]*\n)*?\s+remote = {bound}\s*$", text, re.MULTILINE
+        )
+    )
 
 
 def check_rights(situation: Situation) -> Objection | None:
@@ -91,13 +165,6 @@ def _is_recursive(command: Command) -> bool:
         flag in {"-r", "-R"} or (len(flag) > 2 and "--recursive".startswith(flag))
         for flag in command.flags
     )
-
-
-def _list_found(command: Command) -> tuple[Word, ...]:
-    """The places that find searches; entries of them if it chooses among what it finds."""
-    places = tuple(list_roots(command))
-    chooses = {word.value for word in command.words if word.is_flag} - _UNCHOOSING
-    return tuple(map(name_entry_of, places)) if chooses else places
 
 
 _SECONDS = 4.0
@@ -263,6 +330,8 @@ def check_unknown_program(situation: Situation) -> Objection | None:
 
 _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
     "recursive-delete": check_deletion,
+    "sending": check_sending,
+    "database-data": check_database,
     "recursive-rights": check_rights,
     "device-write": check_device_write,
     "downloaded-code": check_downloaded_code,
@@ -280,32 +349,33 @@ _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
     "git-discard": check_discarding,
 }
 
-_PRINTING = frozenset({"echo", "printf"})
-RULES: frozenset[str] = frozenset({*_CHECKS, *(entry.rule for entry in LISTED)})
+RULES: frozenset[str] = frozenset(
+    {*_CHECKS, *ACTING, "secrets-shown", *(entry.rule for entry in LISTED)}
+)
 """The names of all built-in rules."""
 
 
 def find_dangers(
     script: Script, workspace: Workspace, listed: tuple[ListedCommand, ...], off: frozenset[str]
-) -> Iterator[tuple[Command, Finding]]:
+) -> Iterator[tuple[Situation, Finding]]:
     """All that speaks against the commands of a script, in their order."""
     for situation in list_situations(script, workspace):
-        command = situation.command
-        for rule, check in _CHECKS.items():
-            if rule not in off and (found := check(situation)):
-                yield command, Finding(found[0], rule, found[1], command.text)
-        for entry in listed:
-            told = _add_input(situation) if entry.rule.startswith("database") else command
-            if entry.rule not in off and entry.pattern.matches(told):
-                yield command, Finding(entry.action, entry.rule, entry.reason, command.text)
+        text = situation.command.text
+        for rule, (action, reason) in _find_objections(situation, listed):
+            if rule not in off:
+                yield situation, Finding(action, rule, reason, text)
 
 
-def _add_input(situation: Situation) -> Command:
-    """A shell of a database does what its input says: `echo flushall | redis-cli`."""
+def _find_objections(
+    situation: Situation, listed: tuple[ListedCommand, ...]
+) -> Iterator[tuple[str, Objection]]:
     command = situation.command
-    texts = [] if command.stdin is None else [command.stdin]
-    if not _PRINTING.isdisjoint(command.piped_from):
-        printed = (one for one in situation.script.commands if one.name in _PRINTING)
-        texts += [word for one in printed for word in one.words]
-    parts = [create_literal(part) for text in texts for part in (text.value or "").split()]
-    return replace(command, words=(*command.words, *texts, *parts)) if texts else command
+    for rule, check in _CHECKS.items():
+        if found := check(situation):
+            yield rule, found
+    if act := find_act(command):
+        yield act[0], ("ask", act[1])
+    for entry in listed:
+        told = add_input(situation) if entry.rule.startswith("database") else command
+        if entry.pattern.matches(told):
+            yield entry.rule, (entry.action, entry.reason)

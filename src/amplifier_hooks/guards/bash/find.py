@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from itertools import dropwhile, takewhile
+from pathlib import Path
 
 from amplifier_hooks.guards.bash.commands import Command, Options, Reading, read_options
 from amplifier_hooks.guards.bash.script import Script
@@ -17,10 +19,7 @@ _TESTS = split_names(
     "-name -iname -path -ipath -wholename -regex -iregex -newer -size -mtime -mmin -user -group "
     "-perm -type -maxdepth -mindepth"
 )
-_JOINING = split_names("-o -or -a -and -not ! ( ) ,")
-_WITHOUT_VALUE = split_names("-depth -d -empty -mount -xdev")
 _BEFORE_ROOTS = frozenset({"-H", "-L", "-P"})
-_ACTING = frozenset({"-delete", *_RUNS})
 _XARGS = Options.read(
     "0ortxp --null --open-tty --no-run-if-empty --interactive --verbose --exit",
     "IndPLsaE --max-args --max-procs --arg-file --delimiter --max-chars --process-slot-var",
@@ -73,38 +72,127 @@ def name_entry_of(root: Word) -> Word:
     return replace(root, raw=f"{root.raw}/{{}}", value=value)
 
 
-def read_name_test(command: Command) -> str | None:
-    """The glob of `find … -name GLOB -delete`, if it is certain that all it removes has that name.
+# Options beside which everything is found.
+_UNCHOOSING = split_names(
+    "-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -H -L -P -exec -execdir"
+)
 
-    Not so if tests are joined, if the name is looked at after something was done, or if a command
-    that is run for each file does more than remove it.
+
+def list_chosen(command: Command) -> tuple[Word, ...]:
+    """The places that find searches; entries of them if it chooses among what it finds."""
+    places = tuple(list_roots(command))
+    chooses = {word.value for word in command.words if word.is_flag} - _UNCHOOSING
+    return tuple(map(name_entry_of, places)) if chooses else places
+
+
+_ONE_VALUE = split_names(
+    "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group -ilname -inum -iregex "
+    "-links -lname -mmin -mtime -newer -perm -regex -samefile -size -uid -used -user -xtype "
+    "-printf -fprint -fprint0 -fls -maxdepth -mindepth -newermt -newerct -newerat"
+)
+_SURE = split_names(
+    "-print -print0 -ls -prune -true -depth -d -mount -xdev -maxdepth -mindepth -printf"
+)
+Acts = Callable[[Command], bool]
+"""Whether a command that find runs does more than look at what it gets."""
+
+
+@dataclass
+class FoundFiles:
+    """Which files `find` does something to, as far as names and types tell.
+
+    The expression is evaluated as find does it, with None for tests that only running would tell.
     """
-    words = command.words
-    if not all(word.fixed for word in words) or not _JOINING.isdisjoint(w.value for w in words):
-        return None
-    names: list[str] = []
-    rest = iter(dropwhile(lambda word: _is_root(word) or word.value in _BEFORE_ROOTS, words))
-    for word in rest:
-        if word.value in _ACTING:
-            break
-        value = next(rest, UNKNOWN).value if word.value in _TESTS else None
-        if word.value == "-name":
-            names.append(value or "")
-        elif value is None and word.value not in _WITHOUT_VALUE:
+
+    command: Command
+    acts: Acts
+    _words: list[str] = field(default_factory=list)
+    _path: str = ""
+    _is_folder: bool = False
+    _touched: bool = False
+
+    def touch(self, below: Path, *, is_folder: bool) -> bool:
+        """Whether it may do something to this path below the place where it searches."""
+        self._words = [word.value or "" for word in self.command.words]
+        self._words = list(
+            dropwhile(lambda word: not word.startswith(("-", "(", "!")), self._words)
+        )
+        root = (list_roots(self.command)[0].value or ".").rstrip("/")
+        self._path = root if below == Path() else f"{root}/{below.as_posix()}"
+        self._is_folder, self._touched = is_folder, False
+        while self._words:
+            self._evaluate_or(live=True)
+            self._words = self._words[1:]  # a parenthesis too many
+        return self._touched
+
+    def _evaluate_or(self, *, live: bool) -> bool | None:
+        result = self._evaluate_and(live=live)
+        while self._words and self._words[0] in {"-o", "-or", ","}:
+            sign = self._words.pop(0)
+            other = self._evaluate_and(live=live and (sign == "," or result is not True))
+            result = other if sign == "," else _join(result, other)
+        return result
+
+    def _evaluate_and(self, *, live: bool) -> bool | None:
+        result: bool | None = True
+        while self._words and self._words[0] not in {"-o", "-or", ",", ")"}:
+            if self._words[0] in {"-a", "-and"}:
+                self._words.pop(0)
+                continue
+            found = self._evaluate_one(live=live and result is not False)
+            result = False if result is False or found is False else (result and found)
+        return result
+
+    def _evaluate_one(self, *, live: bool) -> bool | None:
+        word = self._words.pop(0) if self._words else ""
+        if word in {"!", "-not"}:
+            found = self._evaluate_one(live=live)
+            return None if found is None else not found
+        if word == "(":
+            found = self._evaluate_or(live=live)
+            if self._words:
+                self._words.pop(0)
+            return found
+        if word in _RUNS:
+            self._touched = self._touched or (live and self._runs_acting())
             return None
-    acts = (words[at:] for at, word in enumerate(words) if word.value in _ACTING)
-    if not all(map(_only_removes, acts)):
+        if word == "-delete":
+            self._touched = self._touched or live
+            return True
+        return self._test(word)
+
+    def _runs_acting(self) -> bool:
+        body = list(takewhile(lambda word: word not in {";", "+"}, self._words))
+        self._words = self._words[len(body) + 1 :]
+        words = [UNKNOWN if one == "{}" else create_literal(one) for one in body]
+        return bool(words) and self.acts(create_inner(self.command, words))
+
+    def _test(self, word: str) -> bool | None:
+        name = self._path.rpartition("/")[2]
+        if word in {"-name", "-path", "-wholename", "-iname", "-ipath", "-type"}:
+            value = self._words.pop(0) if self._words else "*"
+            if word == "-type":
+                return self._is_folder if value == "d" else (not self._is_folder or None)
+            about = name if word.endswith("name") and "whole" not in word else self._path
+            return _match(about, value, fold=word.startswith("-i"))
+        if word == "-fprintf":
+            del self._words[:2]
+        if word in _ONE_VALUE and self._words:
+            self._words.pop(0)
+        return True if word in _SURE else None
+
+
+def _match(text: str, glob: str, *, fold: bool) -> bool | None:
+    """Brackets and backslashes do not mean the same to find and to `fnmatchcase`."""
+    if set(glob) & set("[]\\") or not glob:
         return None
-    # Brackets and backslashes do not mean the same to find and to `fnmatchcase`.
-    return next((glob for glob in names if not set(glob) & set("[]\\")), None)
+    return fnmatchcase(text.casefold(), glob.casefold()) if fold else fnmatchcase(text, glob)
 
 
-def _only_removes(words: tuple[Word, ...]) -> bool:
-    """`-delete`, or `-exec rm -rf {} +`."""
-    if words[0].value == "-delete":
+def _join(one: bool | None, other: bool | None) -> bool | None:
+    if one is True or other is True:
         return True
-    body = [word.value or "" for word in _take_body(words[1:])]
-    return body[:1] == ["rm"] and all(one == "{}" or one.startswith("-") for one in body[1:])
+    return None if None in (one, other) else False
 
 
 def _is_root(word: Word) -> bool:
@@ -128,8 +216,15 @@ def unwrap_xargs(command: Command, owner: str) -> Script:
     reading = read_options(command.words, _XARGS)
     mark = _find_mark(reading)
     # With a mark the input stands where the mark is, otherwise at the end.
-    rest = [UNKNOWN if mark and mark in word.raw else word for word in reading.rest]
+    rest = [_fill_mark(word, mark) for word in reading.rest]
     return open_rest(command, reading, [], [*rest, UNKNOWN] if rest else [])
+
+
+def _fill_mark(word: Word, mark: str | None) -> Word:
+    """What is around the mark stays: `sh -c 'rm {}'` is a text."""
+    if not mark or mark not in word.raw:
+        return word
+    return UNKNOWN if word.raw.strip("\"'") == mark else replace(word, value=None)
 
 
 def _find_mark(reading: Reading) -> str | None:

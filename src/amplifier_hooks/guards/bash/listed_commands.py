@@ -72,8 +72,10 @@ _ASKED = {
     ),
     "git-alias": (
         "git config core.*|alias.*|*.command|*.program|*.helper|*.path|*.editor|*.driver|"
-        "*.textconv|*.clean|*.smudge|*.process|*.cmd|*.external|filter.*|diff.*|include*|init.*|pager.*|"
-        "url.*|remote.*|submodule.*|credential.*|protocol.*|hook.*|extensions.*|uploadpack.*|trailer.*",
+        "*.textconv|*.clean|*.smudge|*.process|*.cmd|*.external|filter.*|diff.*|include*|init.*|"
+        "pager.*|"
+        "url.*|remote.*|submodule.*|credential.*|protocol.*|hook.*|extensions.*|uploadpack.*|"
+        "trailer.*",
         "it can make git run other programs",
     ),
     "git-config-file": (
@@ -98,10 +100,6 @@ _ASKED = {
         "wget|aria2c|yt-dlp|youtube-dl --use-askpass|--on-*|--exec|--exec-before-download",
         "it runs another program",
     ),
-    "schedule": (
-        "crontab|at|batch|systemctl|launchctl|service",
-        "it changes services or scheduled jobs",
-    ),
     "firewall": ("iptables|ip6tables|nft|ufw|pfctl", "it changes the firewall"),
     "mount": ("mount|umount|losetup|cryptsetup", "it changes what is mounted"),
     "accounts": (
@@ -110,9 +108,6 @@ _ASKED = {
     ),
     "kernel": ("insmod|rmmod|modprobe|sysctl|kexec", "it changes the running kernel"),
     "kill-names": ("killall|pkill", "it kills processes by name"),
-    "infrastructure": ("terraform|tofu|pulumi apply|destroy|up", "it changes infrastructure"),
-    "cluster": ("kubectl delete|drain|apply|replace|scale", "it changes a cluster"),
-    "releases": ("helm uninstall|delete|upgrade|install", "it changes a cluster"),
     "publish": (
         "npm|pnpm|yarn|cargo|gem|poetry|uv|flit|hatch publish|push",
         "it publishes a package",
@@ -159,7 +154,8 @@ _ASKED = {
     ),
     "runs-more": (
         "setpriv|nsenter|systemd-run|aa-exec|aoss|distcc|multitime|pexec|setarch|setlock|sshpass|"
-        "torsocks|openvt|rlwrap|ltrace|bwrap|firejail|runcon|prlimit|numactl|sg|newgrp|capsh|faketime|"
+        "torsocks|openvt|rlwrap|ltrace|bwrap|firejail|runcon|prlimit|numactl|sg|newgrp|capsh|"
+        "faketime|"
         "dbus-run-session|xvfb-run|torify|proxychains*|daemonize|start-stop-daemon|run-parts|ld.so|"
         "ld-linux*|qemu-*|logsave|choom|cpulimit|dtach|abduco|sem|rush|machinectl|chpst|softlimit",
         "it runs another command, which is not checked",
@@ -205,6 +201,128 @@ _ASKED = {
         "installing a package may run its scripts",
     ),
     "database": ("dropdb|dropuser", "it deletes a database"),
+    "push-elsewhere": (
+        "git push *://*|*@*:*|/*|./*|../*|~*",
+        "it publishes to an address that is no remote of the project",
+    ),
+    "remote-url": ("git remote set-url", "it changes where every later push goes"),
+    "rights-of-owner": (
+        "chmod *[ugo]+s*|+s|[24567][0-7][0-7][0-7]",
+        "whoever runs the file gets the rights of its owner",
+    ),
+    "capabilities": ("setcap *", "whoever runs the file gets rights of the system"),
+    "persist": (
+        "npm|pnpm|yarn|pip|pip3 config set|delete",
+        "it changes settings of all projects",
+    ),
+    "persist-mac": ("defaults write|delete|import", "it changes settings of the system"),
+    "global-packages": (
+        "npm|pnpm|yarn|bun -g|--global",
+        "it installs a program for all projects",
+    ),
+    "global-packages-yarn": ("yarn global", "it installs a program for all projects"),
+    "global-tools": (
+        "cargo|gem|pipx install|uninstall|update",
+        "it installs a program for all projects",
+    ),
+    "global-tools-go": ("go install *@*", "it installs a program for all projects"),
+    "global-tools-uv": (
+        "uv tool install|upgrade|uninstall",
+        "it installs a program for all projects",
+    ),
+    "package-address": (
+        "pip|pip3|uv|npm|pnpm|yarn|bun|poetry|cargo|gem install|i|add "
+        "git+*|http:*|https:*|git@*|ssh:*|git:*|github:*|file:/*",
+        "it installs from an address that is no package index",
+    ),
+    "package-index": (
+        "pip|pip3|uv|npm|pnpm|yarn|bun --index-url|--extra-index-url|-i|--registry|--index|"
+        "--trusted-host install|add|sync|ci|i",
+        "it installs from another package index",
+    ),
+    "publish-more": (
+        "mvn|mvnw|gradle|gradlew|sbt|lein deploy|publish|publishSigned|release:perform|"
+        "publishAll*|publishPlugins|publishTo[A-KN-Z]*",
+        "it publishes a package",
+    ),
+    "publish-others": (
+        "dotnet|pod|vsce|ovsx|lerna|changeset|jsr|deno|conan|mix|cabal|stack|dart|flutter|"
+        "luarocks|wally "
+        "publish|push|upload|hex.publish|trunk",
+        "it publishes a package",
+    ),
+    "push-image-copy": ("skopeo|crane|oras|regctl copy|push|cp", "it publishes an image"),
+    "volumes": ("docker|podman|nerdctl volume rm|remove|prune", "it deletes data of containers"),
+    "volumes-compose": (
+        "docker|podman|docker-compose|podman-compose -v|--volumes down|rm",
+        "it deletes data of containers",
+    ),
+    "stacks": (
+        "docker|podman stack|swarm|service|node|secret|config deploy|rm|leave|update|scale|"
+        "create|init|join",
+        "it changes a cluster",
+    ),
+    "forge-repository": (
+        "gh|glab repo create|delete|edit|archive|unarchive|rename|transfer|deploy-key|mirror",
+        "it changes a shared repository",
+    ),
+    "forge-release": (
+        "gh|glab release|gist|snippet|workflow create|delete|edit|upload|run|enable|disable|rename",
+        "it publishes, or starts what runs elsewhere",
+    ),
+    "forge-secret": (
+        "gh|glab secret|variable|ssh-key|gpg-key|deploy-key|codespace|cs|extension|cache|"
+        "ruleset|org "
+        "set|delete|remove|add|create|install|ssh|cp|stop|edit|upgrade",
+        "it changes keys, settings or machines elsewhere",
+    ),
+    "forge-account": ("gh|glab auth login|logout|refresh|setup-git|switch", "it changes a login"),
+    "forge-close": (
+        "gh|glab pr|mr|issue|run|label close|delete|transfer|lock|cancel|unlock",
+        "it changes what others see and work with",
+    ),
+    "forge-elsewhere": (
+        "gh|glab -R|--repo create|comment|edit|review|reopen|ready",
+        "it writes in another repository",
+    ),
+    "database-reset": (
+        "rails|rake|flask|mix|sequelize|sequelize-cli|typeorm|diesel|sqlx|dbmate|wp|supabase|ef|"
+        "goose|hasura|drizzle-kit|liquibase|flyway "
+        "db:drop*|db:reset|db:purge|db:migrate:reset|db:migrate:undo:all|ecto.drop|ecto.reset|"
+        "schema:drop|drop|reset|drop-all|dropAll|clean",
+        "it deletes a database",
+    ),
+    "database-reset-python": (
+        "python*|uv|poetry|manage.py|django-admin *manage.py|manage.py|run flush|reset_db",
+        "it deletes data",
+    ),
+    "database-reset-django": ("manage.py|django-admin flush|reset_db", "it deletes data"),
+    "database-reset-prisma": ("prisma reset", "it deletes a database"),
+    "database-reset-prisma-push": ("prisma --force-reset|--accept-data-loss", "it deletes data"),
+    "database-reset-php": (
+        "php|artisan|console|sail migrate:fresh|migrate:reset|migrate:refresh|db:wipe|"
+        "doctrine:database:drop|doctrine:schema:drop",
+        "it deletes a database",
+    ),
+    "database-reset-dotnet": ("dotnet ef database drop", "it deletes a database"),
+    "database-restore": ("pg_restore|mongorestore --clean|--drop|-c", "it deletes data"),
+    "downgrade": ("alembic|flask downgrade", "it undoes changes of a database"),
+    "store-admin": (
+        "redis-cli|valkey-cli|keydb-cli [Cc][Oo][Nn][Ff][Ii][Gg]|[Ss][Hh][Uu][Tt][Dd][Oo][Ww][Nn]|"
+        "[Dd][Ee][Bb][Uu][Gg]|[Rr][Ee][Pp][Ll][Ii][Cc][Aa][Oo][Ff]|[Ss][Ll][Aa][Vv][Ee][Oo][Ff]",
+        "it changes how the store works, or stops it",
+    ),
+    "history": ("history -c", "it deletes the record of what was run"),
+    "extensions": (
+        "code|code-insiders|cursor|codium --install-extension|--uninstall-extension",
+        "it changes the editor",
+    ),
+    "desktop": ("osascript|xdotool|ydotool|wtype|cliclick *", "it acts in other programs"),
+    "namespaces": (
+        "unshare|chroot|debugfs|kexec|capsh|pivot_root",
+        "it changes what a process may do",
+    ),
+    "open-shell": ("script|dvtm|byobu|tmate|ttyd|gotty|wetty|shellinabox *", "it opens a shell"),
     "database-flush": (
         "redis-cli|valkey-cli|keydb-cli "
         "[Ff][Ll][Uu][Ss][Hh][Aa][Ll][Ll]|[Ff][Ll][Uu][Ss][Hh][Dd][Bb]",

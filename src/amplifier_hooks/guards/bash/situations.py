@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import iglob
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,11 @@ from urllib.parse import unquote, urlsplit
 
 from amplifier_hooks.guards.bash.commands import Command, find_values
 from amplifier_hooks.guards.bash.script import Script
+from amplifier_hooks.guards.bash.values import Values
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Directories, Reach, Workspace, list_directories
 
+_PRINTING = frozenset({"echo", "printf"})
 DOWNLOADERS = split_names("curl wget fetch aria2c axel http https xh lynx nc ncat socat")
 _WRITE_TO_LAST = split_names("cp ln install rsync scp")
 _COPIERS = _WRITE_TO_LAST | {"mv"}
@@ -166,6 +168,7 @@ class Situation:
     workspace: Workspace
     directories: Directories
     outputs: frozenset[str] = frozenset()
+    values: Values = field(default_factory=Values)
     found: dict[Word, set[Path]] = field(default_factory=dict)
     rated: dict[Word, Reach] = field(default_factory=dict)
     """What was found before, for all commands of the script."""
@@ -203,6 +206,10 @@ class Situation:
             found = islice(iglob(text, root_dir=start), MOST_WORDS)  # noqa: PTH207
             yield from map(create_literal, found)
 
+    def resolve(self, word: Word) -> list[Word]:
+        """What a word with variables becomes, if the script itself gives them their values."""
+        return self.values.resolve(word)
+
     def is_adrift(self, word: Word) -> bool:
         """Whether it is relative to a directory that only running the script would tell."""
         absolute = word.tilde or (word.value or "").startswith("/")
@@ -215,8 +222,20 @@ def list_situations(script: Script, workspace: Workspace) -> Iterator[Situation]
     outputs = frozenset(map(strip_directory, list_outputs(script)))
     found: dict[Word, set[Path]] = {}
     rated: dict[Word, Reach] = {}
+    values = Values.read(script.commands)
     for command in script.commands:
-        yield Situation(command, script, workspace, directories, outputs, found, rated)
+        yield Situation(command, script, workspace, directories, outputs, values, found, rated)
+
+
+def add_input(situation: Situation) -> Command:
+    """A shell of a database does what its input says: `echo flushall | redis-cli`."""
+    command = situation.command
+    texts = [] if command.stdin is None else [command.stdin]
+    if not _PRINTING.isdisjoint(command.piped_from):
+        printed = (one for one in situation.script.commands if one.name in _PRINTING)
+        texts += [word for one in printed for word in one.words]
+    parts = [create_literal(part) for text in texts for part in (text.value or "").split()]
+    return replace(command, words=(*command.words, *texts, *parts)) if texts else command
 
 
 def strip_directory(path: str) -> str:

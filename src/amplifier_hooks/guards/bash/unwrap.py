@@ -13,6 +13,7 @@ from amplifier_hooks.guards.bash.variables import Evaluation, evaluate_words
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.wrappers import (
     MANAGERS,
+    PACKAGE_RUNNERS,
     PREFIXES,
     RUNNERS,
     create_inner,
@@ -24,8 +25,10 @@ from amplifier_hooks.guards.bash.wrappers import (
     unwrap_env,
     unwrap_eval,
     unwrap_flock,
+    unwrap_git,
     unwrap_git_program,
     unwrap_manager,
+    unwrap_package_runner,
     unwrap_parallel,
     unwrap_prefix,
     unwrap_remote,
@@ -182,6 +185,8 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     "env": unwrap_env,
     "genv": unwrap_env,
     "xargs": unwrap_xargs,
+    **dict.fromkeys(PACKAGE_RUNNERS, unwrap_package_runner),
+    "git": unwrap_git,
     "entr": unwrap_entr,
     "gdb": unwrap_debugger,
     "flock": unwrap_flock,

@@ -101,16 +101,25 @@ class Workspace:
             return Reach.INSIDE
         if self._holds_everything(path):
             return Reach.SYSTEM
+        # Somebody's home may lie in /var, /root or /tmp; what is in it is its owner's.
+        if _is_within(path, self.home) and not _is_same(self.home, Path("/")):
+            return Reach.OUTSIDE
         if any(_is_below(path, one) for one in _list_temporary()):
             return Reach.INSIDE
-        # Somebody's home may lie in /var or /root; what is in it is not the system's.
-        if _is_within(path, self.home):
-            return Reach.OUTSIDE
         return Reach.SYSTEM if _is_of_system(path) else Reach.OUTSIDE
 
     def _holds_everything(self, path: Path) -> bool:
         whole = any(_is_same(path, one) for one in (*_WHOLE, self.home))
         return whole or _is_below(self.working_dir, path)
+
+
+def is_system_place(path: Path) -> bool:
+    """Whether it lies where the system is, or where all homes are."""
+    if any(_is_within(path, one) for one in _list_temporary()):
+        return False
+    return any(_is_within(path, one) for one in _ROOTS) or any(
+        _is_same(path, one) for one in _WHOLE
+    )
 
 
 def _list_temporary() -> tuple[Path, ...]:

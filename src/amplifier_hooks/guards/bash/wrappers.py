@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 
 from amplifier_hooks.guards.bash.commands import (
     Command,
     Options,
     Reading,
+    find_values,
     name_program,
     read_options,
 )
 from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
-from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.words import UNKNOWN, Word, create_literal, split_names
 
 
 def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
@@ -23,10 +24,17 @@ def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
     if word is None:
         return Script(())
     if word.value is None or word.glob:
-        return Script(
-            (), (f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal",)
+        doubt = f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal"
+        # Of `sh -c 'rm {}'` only the name is missing.
+        known = (
+            _parse_text(command, word.raw.strip("\"'"), owner) if "{}" in word.raw else Script(())
         )
-    script = parse_script(word.value, owner)
+        return replace(known, unclear=(*known.unclear, doubt))
+    return _parse_text(command, word.value, owner)
+
+
+def _parse_text(command: Command, text: str, owner: str) -> Script:
+    script = parse_script(text, owner)
     wrapper = command.name or "?"
     commands = tuple(found.run_by(*command.via, wrapper) for found in script.commands)
     return replace(script, commands=commands)
@@ -221,6 +229,7 @@ _VERBS = frozenset({"run", "exec"})
 _MANAGERS_VERBS = _VERBS | {"x", "-c", "--command"}
 _MOST_BEFORE = 2
 RUNNERS = _CONTAINERS | split_names("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm")
+PACKAGE_RUNNERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx", "bun"})
 MANAGERS = _MANAGERS | split_names("docker-compose podman-compose")
 _SSH = Options.read("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOoPpQRSWw")
 
@@ -249,7 +258,9 @@ def unwrap_remote(command: Command, owner: str) -> Script:
 def unwrap_runner(command: Command, owner: str) -> Script:
     """`poetry run x`, `docker exec box x`."""
     words = list(command.words)
-    at = next((n for n, word in enumerate(words) if word.value in _VERBS), None)
+    verbs = _VERBS | {"dlx"} if command.name in {"pnpm", "yarn"} else _VERBS
+    verbs = verbs | {"x"} if command.name == "npm" else verbs
+    at = next((n for n, word in enumerate(words) if word.value in verbs), None)
     if at is None:
         return Script(())
     rest = [word for word in words[at + 1 :] if word.value != "--"]
@@ -276,6 +287,48 @@ def unwrap_manager(command: Command, owner: str) -> Script:
     return Script(tuple(create_inner(command, rest[n:]) for n in starts))
 
 
+def unwrap_package_runner(command: Command, owner: str) -> Script:
+    """`npx tsc`, `uvx ruff@1 check`, `npx -c TEXT`: the tool by its name, without a version."""
+    words = list(command.words)
+    if command.name == "pipx":
+        verbs = [word.value for word in words[:1]]
+        words = words[1:] if verbs == ["run"] else []
+    if command.name == "bun":
+        words = words[1:] if words and words[0].value == "x" else []
+    texts = [parse_inner(command, word, owner) for word in find_values(words, "-c", "--call")]
+    while words and words[0].is_flag:
+        flag = words.pop(0).value
+        if flag in _PACKAGE_VALUED and words:
+            words.pop(0)
+    found = [] if texts or not words else [Script((create_inner(command, _drop_version(words)),))]
+    return join_scripts([*texts, *found])
+
+
+_PACKAGE_VALUED = frozenset(
+    {"-p", "--package", "--from", "--with", "--python", "-c", "--call", "-w"}
+)
+
+
+def _drop_version(words: list[Word]) -> list[Word]:
+    """`prettier@3` and `ruff==0.5` are these programs, as is `@scope/tool`."""
+    value = words[0].value
+    if value is None or "://" in value:
+        return words
+    name = re.split("(?<=.)[@]|==", value)[0]
+    return [create_literal(name), *words[1:]]
+
+
+def unwrap_git(command: Command, owner: str) -> Script:
+    """`git bisect run x` and `git submodule foreach TEXT` run the command."""
+    values = [word.value for word in command.words]
+    if values[:2] == ["bisect", "run"] and len(values) > 2:
+        return Script((create_inner(command, list(command.words[2:])),))
+    if values[:2] == ["submodule", "foreach"]:
+        rest = [word for word in command.words[2:] if word.value not in {"--recursive", "-q"}]
+        return parse_joined(command, rest, owner)
+    return Script(())
+
+
 def _may_be_program(word: Word) -> bool:
     return not word.is_flag and word.value not in {".", ".."}
 
@@ -295,8 +348,25 @@ def unwrap_debugger(command: Command, owner: str) -> Script:
 
 
 def unwrap_parallel(command: Command, owner: str) -> Script:
-    """What `parallel` runs is only known when it runs."""
-    return Script((), ("what parallel runs is put together from its input",))
+    """`parallel rm ::: a b`: the words before the colons, with others that come from its input."""
+    words = list(command.words)
+    while words and words[0].is_flag:
+        flag = words.pop(0).value or ""
+        if flag in {"-S", "--sshlogin", "--sshloginfile", "--slf"}:
+            return Script((), ("what parallel runs, it runs on other machines",))
+        if flag in _PARALLEL_VALUED and words:
+            words.pop(0)
+    words = list(takewhile(lambda word: not (word.value or "").startswith(":::"), words))
+    if not words:
+        return Script((), ("parallel runs what it reads from its input",))
+    doubt = "what parallel runs is put together from its input"
+    if len(words) == 1 and re.search(r"\s", words[0].raw):
+        inner = _parse_text(command, words[0].raw.strip("\"'"), owner)
+        return replace(inner, unclear=(*inner.unclear, doubt))
+    return Script((create_inner(command, [*words, UNKNOWN]),), (doubt,))
+
+
+_PARALLEL_VALUED = split_names("-j -P --jobs -a --arg-file -N -n -L -I -d --delimiter -C --colsep")
 
 
 def unwrap_alias(command: Command, owner: str) -> Script:

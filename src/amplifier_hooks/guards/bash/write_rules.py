@@ -11,7 +11,7 @@ from amplifier_hooks.guards.bash.harmless import is_harmless
 from amplifier_hooks.guards.bash.implied_writes import look_up_writes
 from amplifier_hooks.guards.bash.situations import MOST_WORDS, Objection, Situation, list_written
 from amplifier_hooks.guards.bash.words import Word, split_names
-from amplifier_hooks.guards.bash.workspace import Reach, Workspace
+from amplifier_hooks.guards.bash.workspace import Reach, Workspace, is_system_place
 from amplifier_hooks.guards.policy.paths import match_glob
 from amplifier_hooks.guards.policy.protected_places import (
     is_above_project_place,
@@ -88,9 +88,14 @@ def _judge_write(situation: Situation, word: Word) -> Objection | None:
         return None
     if _decides_what_runs(situation, word):
         return "ask", f"it writes to {word.raw}, which decides what runs later"
-    if situation.rate_word(word) is Reach.SYSTEM:
+    if situation.rate_word(word) is Reach.SYSTEM and _is_of_system(situation, word):
         return "ask", f"it writes to {word.raw}, a place of the system"
     return None
+
+
+def _is_of_system(situation: Situation, word: Word) -> bool:
+    """Not the folder of temporary files, in which everybody writes, nor one beside the system."""
+    return any(is_system_place(path) for path in situation.find_paths(word)) or word.tilde
 
 
 def _judge_named(situation: Situation) -> Objection | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,6 +25,12 @@ class Hit:
     given: str
     resolved: Path
     pattern: str
+    below: bool = False
+    """Whether the folder around it was given."""
+
+
+Chosen = Callable[[Path, bool], bool]
+"""Whether a path below a folder, which is a folder itself or not, is one of those meant."""
 
 
 class GuardedPaths:
@@ -51,22 +57,19 @@ class GuardedPaths:
         return None
 
     def find_hit_below(
-        self, given: str, base: Path | None = None, name: str | None = None
+        self, given: str, base: Path | None = None, chosen: Chosen | None = None
     ) -> Hit | None:
         """The first guarded path in a folder, for whoever removes or moves the folder as a whole.
 
-        If only files and folders of a `name` (a glob) are removed, then what has it or is in a
-        folder that has. Of a large folder, only the 2,000 entries nearest to its top are looked at.
+        If only some files and folders are `chosen`, then those and what is in them. Of a large
+        folder, only the 2,000 entries nearest to its top are looked at.
         """
         folder = resolve(given, base or self._base)
         globs = {**dict.fromkeys(self._patterns), **dict(self._iterate_symlinked())}
-        own_name = given.rstrip("/").rpartition("/")[2]
         for path in _iterate_below(folder):
-            names = (own_name, *path.relative_to(folder).parts)
-            if name is not None and not any(fnmatchcase(one, name) for one in names):
-                continue
-            if found := match_glob(path, globs):
-                return Hit(given, path, globs[found] or found)
+            found = match_glob(path, globs)
+            if found and (chosen is None or chosen(path.relative_to(folder), path.is_dir())):
+                return Hit(given, path, globs[found] or found, below=True)
         return None
 
     def may_guard(self, path: str) -> bool:

@@ -153,7 +153,7 @@ def test_lists_of_ones_own_are_looked_at_too() -> None:
         ("rm -rf -- -x", None),
         ("rm -rf build", None),
         ("rm -rf /tmp/x", None),
-        ("rm -f /etc/passwd", None),  # not recursive; the check of protected writes sees it
+        ("rm -f /etc/passwd", "ask"),  # not recursive; the check of protected writes sees it
         ("rm", None),
         ("rm -r", None),
         ("find / -delete", "deny"),
@@ -166,9 +166,9 @@ def test_lists_of_ones_own_are_looked_at_too() -> None:
         ("find . -name x", None),
         ("ls -r /", None),
         ("grep -delete /", None),
-        ("rm -- /etc/x", None),
+        ("rm -- /etc/x", "ask"),
         ("rm --r /etc", "deny"),
-        ("rm - /etc", None),
+        ("rm - /etc", "ask"),
     ],
 )
 def test_how_bad_a_deletion_is_depends_on_the_place(source: str, action: str | None) -> None:

@@ -1,0 +1,810 @@
+"""Which findings need no question in the profile `calm`, because of what the command does.
+
+Each rule that is about syntax or about a class of programs has a function here that says whether
+this very command is harmless, with the reason. A rule without one is asked about in every profile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from amplifier_hooks.guards.bash.code import fill_expansions, harms_by_awk, read_code
+from amplifier_hooks.guards.bash.code_rules import (
+    is_risky_sed,
+    list_sed_scripts,
+    only_filters,
+)
+from amplifier_hooks.guards.bash.commands import Command, find_values
+from amplifier_hooks.guards.bash.consequences import harms_database, is_local, sends_away
+from amplifier_hooks.guards.bash.find import list_chosen
+from amplifier_hooks.guards.bash.git import read_git
+from amplifier_hooks.guards.bash.script import Script
+from amplifier_hooks.guards.bash.situations import (
+    DOWNLOADERS,
+    Situation,
+    add_input,
+    list_outputs,
+    strip_directory,
+)
+from amplifier_hooks.guards.bash.unwrap import SHELLS, unwrap_command
+from amplifier_hooks.guards.bash.variables import list_set_names
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.workspace import Reach
+from amplifier_hooks.guards.policy.protected_places import is_project_place
+
+Settles = Callable[[Situation], bool]
+
+
+# ---- what cannot be told beforehand ------------------------------------------------------------
+
+_HARMLESS_DOUBTS = re.compile(
+    # An option that is not known here belongs to a program that is judged by its other words.
+    r"what (?:find|xargs|timeout|nice|env|time|watch|command|nohup|flock|script|docker|strace|"
+    r"ssh|su|"
+    r"sudo|exec|stdbuf|setsid|ionice|parallel|trap|entr|mapfile|readarray|complete|compgen)\b.* "
+    r"runs is "
+    r"not certain"
+    r"|may make find run something else"
+    r"|a backslash inside backquotes"
+    # Its inner commands are judged with the marks as they stand.
+    r"|the text that \w*sh runs, .*\{\}|what parallel runs is put together"
+    # Somebody would have to prepare the text of the variable.
+    r"|^arithmetic evaluates|is evaluated as arithmetic|is expanded once more"
+    r"|a name behind >& is expanded twice"
+    r"|single quotes inside double quotes"
+    # These are asked about by their own rules.
+    r"|^(?:su|sudo|ssh|script|doas|pkexec|chroot|unshare) starts a shell"
+    r"|the text that (?:su|ssh|watch|script) runs"
+    r"|a number or name stands directly before"
+    r"|see the ends of its lines differently"
+    r"|a backslash at the end of a line"
+    r"|takes one word for two"
+    r"|the grammar overlooks a (?:part|substitution)"
+)
+_PREPARED = re.compile(r"\[\s*(?:\$\(|`)")
+
+
+def is_harmless_doubt(doubt: str, source: str) -> bool:
+    """Whether a doubt about the text of a command hides nothing that would be worth a question."""
+    return bool(_HARMLESS_DOUBTS.search(doubt)) and not _PREPARED.search(source)
+
+
+_DELETING = split_names("rm unlink shred trash trash-put srm wipe dd mkfs truncate")
+_LISTING = split_names(
+    "find fd fdfind gfind ls grep egrep fgrep rg git sort uniq head tail cat awk sed cut tr "
+    "echo printf xargs"
+)
+_HARMLESS_OUTPUT = split_names(
+    "date uuidgen echo printf whoami hostname uname id pwd basename dirname git jq wc seq nproc "
+    "openssl "
+    "tr cut head tail sed awk grep gcloud date sort node python3 python which command"
+)
+
+
+def needs_no_words(situation: Situation) -> bool:
+    """Whether the program can do no harm with any value of the words that are not known."""
+    command = situation.command
+    if command.name in _DELETING:
+        return _deletes_known(situation)
+    if command.name == "git":
+        return read_git(command) is not None
+    if command.name in DOWNLOADERS:
+        runs = {run for word in command.words for run in word.runs}
+        return runs <= _HARMLESS_OUTPUT or all(map(is_local, command.operands))
+    return command.name not in {"eval", "source", "."}
+
+
+def _deletes_known(situation: Situation) -> bool:
+    unknown = [word for word in situation.command.operands if word.value is None]
+    if (
+        unknown
+        and situation.command.via
+        and {"find", "gfind", "xargs"} & set(situation.command.via)
+    ):
+        return _comes_from_project(situation)
+    return all(_is_inside(situation, word) for word in unknown)
+
+
+def _is_inside(situation: Situation, word: Word) -> bool:
+    known = list(situation.resolve(word))
+    return bool(known) and all(situation.rate_word(one) is Reach.INSIDE for one in known)
+
+
+def _comes_from_project(situation: Situation) -> bool:
+    """`find src -name x | xargs rm`: what chooses among the files of the project says which."""
+    command = situation.command
+    if not set(command.piped_from) <= _LISTING:
+        return False
+    sources = [one for one in situation.script.commands if one.name in {"find", "gfind"}]
+    words = [word for one in sources for word in list_chosen(one)]
+    rated = [situation.rate_word(word) for word in words]
+    return bool(rated) and max(rated) is Reach.INSIDE
+
+
+def _settles_unknown_write(situation: Situation) -> bool:
+    """A variable in the name of a file: what is literal in it says enough, and its known values."""
+    words = [one.target for one in situation.command.redirects if one.writes]
+    return all(
+        _writes_nothing_that_decides(situation, word) for word in words if word.value is None
+    )
+
+
+_DECIDING = re.compile(
+    r"(?:~|\$\{?HOME\}?)[\"']?/\.|\.(?:ssh|aws|bash\w*|zsh\w*|profile|git|claude|codex|"
+    r"amplifier)\b|^[\"']?/(?:etc|dev|usr|boot)/"
+)
+
+
+def _writes_nothing_that_decides(situation: Situation, word: Word) -> bool:
+    if _DECIDING.search(word.raw):
+        return False
+    known = situation.resolve(word)
+    return all(
+        situation.rate_word(one) is not Reach.SYSTEM and not _is_deciding(situation, one)
+        for one in known
+    )
+
+
+def _is_deciding(situation: Situation, word: Word) -> bool:
+    return any(is_project_place(path) for path in situation.find_paths(word))
+
+
+_FINDS_PROGRAM = re.compile(r"^[\"']?\$\((?:command -v|which|type -p) ([\w.-]+)\)[\"']?$")
+_PROGRAM_VARIABLES = re.compile(
+    r"^[\"']?\$\{?(?:PYTHON\d?|CC|CXX|MAKE|NODE|SHELL_CMD|GO|CARGO|RUBY|JAVA|JAVA_HOME|"
+    r"VIRTUAL_ENV|NVM_BIN|"
+    r"CONDA_PREFIX|GOPATH|GOBIN|PWD|ROOT|DIR|SCRIPT_DIR|PROJECT\w*|npm_execpath)\b"
+)
+
+
+def _settles_unknown_program(situation: Situation) -> bool:
+    """`"$PYTHON" x` and `$(which node) x` run what they are called after."""
+    text = situation.command.text.lstrip()
+    first = text.split(maxsplit=1)[0] if text else ""
+    if _PROGRAM_VARIABLES.match(first) and not any(
+        name in first.split("/")[0] for name in _list_assigned_names(situation)
+    ):
+        return True
+    return bool(_FINDS_PROGRAM.match(text.partition(")")[0] + ")"))
+
+
+def _list_assigned_names(situation: Situation) -> set[str]:
+    return {name for one in situation.script.commands for name in one.assigns}
+
+
+# ---- variables, and the shell itself -----------------------------------------------------------
+
+_ASSIGNMENT = re.compile(
+    r"(?:^|[\s;&|(])(?:export\s+|declare\s+(?:-\w+\s+)?)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|"
+    r"[^\s;&|)]*)"
+)
+_ALWAYS_ASKED = re.compile(
+    r"LD_(?!LIBRARY_PATH)\w+|DYLD_(?!LIBRARY_PATH|FALLBACK)\w+|BASH_(?!SILENCE)\w+|ENV|"
+    r"PROMPT_COMMAND|PS4|"
+    r"SHELLOPTS|BASHOPTS|"
+    r"PERL5DB|PERL5OPT|RUBYOPT|PYTHONSTARTUP|PYTHONINSPECT|PYTHONHOME|PYTHONBREAKPOINT|"
+    r"PYTHONWARNINGS|LESSOPEN|LESSCLOSE|GCONV_PATH|HOME|XDG_CONFIG_HOME|HOSTALIASES|EXINIT|VIMINIT|"
+    r"CURL_HOME|WGETRC|INPUTRC|SSH_(?!AUTH_SOCK)\w+|AMPLIFIER_\w+|GIT_(?:CONFIG\w*|SSH\w*|"
+    r"EXEC_PATH|"
+    r"EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|TEMPLATE_DIR|DIR|WORK_TREE|OBJECT_DIRECTORY|"
+    r"ALTERNATE\w*|INDEX_FILE)|"
+    r"MAKEFLAGS|JAVA_TOOL_OPTIONS|FZF_DEFAULT_COMMAND|RIPGREP_CONFIG_PATH|LESSKEY|TERMINFO|"
+    r"LOCPATH|NLSPATH|"
+    r"npm_config_(?:node_options|script_shell|registry|userconfig|globalconfig)"
+)
+_PLAIN_PROGRAM = re.compile(
+    r"[\"']?(?:|cat|true|:|less|more|vim?|nano|emacs|code(?: --wait)?|echo|/bin/true|/usr/bin/true|"
+    r"less -\w+|sed -i [^;|&`$]*)[\"']?"
+)
+_RUNS_VALUE = frozenset(
+    {"PAGER", "EDITOR", "VISUAL", "BROWSER", "MANPAGER", "GIT_EDITOR", "GIT_PAGER", "SHELL"}
+    | {"GIT_SEQUENCE_EDITOR"}
+)
+_LOADING_OPTIONS = re.compile(
+    r"--(?:require|import|loader|experimental-loader)|(?:^|\s|[\"'])-r\b|-javaagent"
+)
+
+
+def _settles_environment(situation: Situation) -> bool:
+    """`PYTHONPATH=src pytest`: only variables that make other programs run something else count.
+
+    Where programs and modules are searched for says which files of the project run, which is no
+    more than naming them.
+    """
+    found = _ASSIGNMENT.findall(situation.command.text)
+    values = dict(found)
+    names = set(list_set_names(situation.command))
+    return all(name is None or _is_plain_setting(name, values.get(name)) for name in names) and (
+        None not in names or not values
+    )
+
+
+def _is_plain_setting(name: str, value: str | None) -> bool:
+    if _ALWAYS_ASKED.fullmatch(name):
+        return False
+    if name in _RUNS_VALUE:
+        return value is not None and bool(_PLAIN_PROGRAM.fullmatch(value))
+    if name == "NODE_OPTIONS":
+        return value is not None and not _LOADING_OPTIONS.search(value)
+    return True
+
+
+def _settles_shell_setup(situation: Situation) -> bool:
+    """What changes only the shell of this one command, and no program that comes later in it."""
+    command = situation.command
+    if command.flags & {"-f", "-p", "-C", "-F", "-x"} and command.name != "shopt":
+        return False
+    words = {word.value for one in situation.script.commands for word in one.words}
+    return "expand_aliases" not in words
+
+
+def _settles_sourced_file(situation: Situation) -> bool:
+    """As `bash FILE` does: a file that the same command has not written."""
+    words = situation.command.words[:1]
+    if not words or words[0].value is None:
+        return bool(words) and bool(
+            re.match(r"[\"']?\$\{?(?:HOME|VIRTUAL_ENV|NVM_DIR|PWD|CONDA_PREFIX)\}?/", words[0].raw)
+        )
+    return strip_directory(words[0].value) not in situation.outputs
+
+
+# ---- code ----------------------------------------------------------------------------------------
+
+
+def _settles_opaque_code(situation: Situation) -> bool:
+    """Code that can be read and does no more than look, or change files of the project."""
+    command = situation.command
+    name = command.name or ""
+    awk = harms_by_awk(command)
+    if awk is not None:
+        return not awk
+    if name in {"sed", "gsed"}:
+        return not _harms_by_sed(command)
+    texts = list(_list_code(situation))
+    if not texts:
+        return False
+    for text in texts:
+        code = None if text is None else read_code(name, text)
+        if (
+            code is None
+            or code.harms
+            or any(
+                code.writes and _is_deciding(situation, create_literal(one)) for one in code.strings
+            )
+        ):
+            return False
+    return True
+
+
+def _harms_by_sed(command: Command) -> bool:
+    if not is_risky_sed(command):
+        return False
+    scripts = list_sed_scripts(command)
+    return not all(
+        only_filters(fill_expansions(word.raw) if word.value is None else word.value)
+        for word in scripts
+    )
+
+
+_CODE_FLAG = re.compile(r"-[a-zA-Z0-9]*?[ceEprRBx]")
+
+
+def _list_code(situation: Situation) -> Iterator[str | None]:
+    """The texts that an interpreter gets as code; None for one that is not in sight."""
+    command = situation.command
+    name = command.name or ""
+    found = False
+    words = command.words
+    for at, word in enumerate(words):
+        if _is_code_flag(name, word.value or ""):
+            found = True
+            following = words[at + 1] if at + 1 < len(words) else None
+            yield _read_code_word(following)
+            if name.startswith(("python", "pypy")):
+                return
+        elif (word.value or "").startswith(("--eval=", "--print=")):
+            found = True
+            yield (word.value or "").partition("=")[2]
+    if not found:
+        yield _read_fed(situation)
+
+
+def _is_code_flag(name: str, flag: str) -> bool:
+    if name.startswith(("python", "pypy")):
+        return bool(re.fullmatch(r"-[bBdEiIOqsSuvx]*c", flag))
+    if name in {"perl", "ruby"}:
+        return bool(re.fullmatch(r"-[a-zA-Z0-9]*[eE]", flag))
+    if name in {"node", "nodejs", "bun", "deno"}:
+        return flag in {"-e", "-p", "-pe", "--eval", "--print", "eval"}
+    return flag in {"-r", "-e", "-E", "-B"}
+
+
+def _read_code_word(word: Word | None) -> str | None:
+    if word is None:
+        return None
+    if word.value is not None:
+        return word.value
+    if not word.single or word.runs or not re.search(r"[ (.]", word.raw):
+        return None  # `python -c "$code"`
+    return fill_expansions(word.raw) if not re.search(r"['\"]", word.raw[1:-1]) else word.raw[1:-1]
+
+
+def _read_fed(situation: Situation) -> str | None:
+    command = situation.command
+    if command.stdin is not None:
+        return (
+            command.stdin.value if command.stdin.value is not None else _plain_text(command.stdin)
+        )
+    if command.piped_from and set(command.piped_from) <= {"echo", "printf"}:
+        said = [one for one in situation.script.commands if one.name in {"echo", "printf"}]
+        words = [word.value for one in said for word in one.words]
+        return None if None in words else " ".join(word or "" for word in words)
+    files = [one.target.value for one in command.redirects if one.operator == "<"]
+    if (
+        files
+        and all(files)
+        and not any(strip_directory(f or "") in situation.outputs for f in files)
+    ):
+        return ""  # as if the file were named
+    return None
+
+
+def _plain_text(word: Word) -> str | None:
+    """A here-document with variables in it, but without anything that runs."""
+    return None if "$(" in word.raw or "`" in word.raw else word.raw
+
+
+def _settles_written_then_run(situation: Situation) -> bool:
+    """A program that was compiled, or a script whose text stands in the same command."""
+    commands = situation.script.commands
+    command = situation.command
+    words = [word.value for word in command.arguments[:1]] + [command.program]
+    names = {strip_directory(word) for word in words if word}
+    writers = [
+        one for one in commands if names & set(map(strip_directory, list_outputs(Script((one,)))))
+    ]
+    return all(_is_readable_source(one, situation) for one in writers)
+
+
+_COMPILERS = split_names(
+    "gcc g++ cc c++ clang clang++ rustc go javac ghc ocamlfind nasm ld tsc swiftc zig dmd gfortran "
+    "sed gsed perl touch mkdir cp mv ln chmod"
+)
+
+
+def _is_readable_source(writer: Command, situation: Situation) -> bool:
+    if writer.name in _COMPILERS:
+        return True
+    if writer.name not in {"cat", "tee", "echo", "printf", ":", None}:
+        return False
+    text = writer.stdin.value if writer.stdin is not None else None
+    if writer.name in {"echo", "printf"}:
+        values = [word.value for word in writer.words if not word.is_flag]
+        text = None if None in values else " ".join(value or "" for value in values)
+    if text is None:
+        return False
+    runner = situation.command.name or ""
+    if runner in SHELLS or "/" in (situation.command.program or ""):
+        return _is_plain_script(text)
+    code = read_code(runner, text)
+    return code is not None and not code.harms
+
+
+_HARM_IN_SCRIPT = re.compile(
+    r"\b(?:curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|su|dd|mkfs\S*|eval|base64|git\s+push|crontab|"
+    r"systemctl|chmod|chown|find|xargs|kill\w*|python\S*|perl|ruby|node|php)\b|\brm\s|/dev/|"
+    r">\s*[~/]|~/"
+)
+
+
+def _is_plain_script(text: str) -> bool:
+    """A script that does nothing which would be worth a question by itself."""
+    return not _HARM_IN_SCRIPT.search(text) and not unwrap_command(text).unclear
+
+
+# ---- git -----------------------------------------------------------------------------------------
+
+_SAFE_SETTINGS = re.compile(
+    r"(?:user|color|advice|commit|branch|push|pull|rebase|merge\.(?:ff|conflictstyle|log)|log|"
+    r"status|"
+    r"column|rerere|help|i18n|format|gui|blame|apply|stash|tag|versionsort|feature|maintenance|"
+    r"gc|pack|index)\."
+    r"\S*|core\.(?:quotepath|autocrlf|filemode|ignorecase|eol|safecrlf|precomposeunicode|abbrev|"
+    r"longpaths|symlinks|preloadindex|untrackedcache|whitespace|commentchar|compression)|"
+    r"diff\.(?:algorithm|renames|renamelimit|"
+    r"colormoved\w*|noprefix|mnemonicprefix|context|interhunkcontext|wserrorhighlight)|"
+    r"fetch\.(?:prune|parallel)|init\.defaultbranch|"
+    r"transfer\.fsckobjects|http\.(?:postbuffer|version|lowspeed\w+)|protocol\.version|"
+    r"(?:core\.(?:pager|editor)|sequence\.editor)=(?:cat|true|:|)|"
+    r"lfs\.\S*|safe\.directory\S*|checkout\.\S*|grep\.\S*|submodule\.(?:recurse|fetchjobs)",
+    re.IGNORECASE,
+)
+_READING_CONFIG = frozenset(
+    {"--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color"}
+)
+_GIT_LOADS = frozenset({"--config-env", "--exec-path"})
+_GIT_TRANSPORT = frozenset({"--upload-pack", "--receive-pack"})
+
+
+def _settles_git_setting(situation: Situation) -> bool:
+    """`git switch -c x` and `git -c user.name=x commit`: only some settings run programs."""
+    call = read_git(situation.command)
+    if call is None or call.has(*_GIT_TRANSPORT):
+        return False
+    keys: list[str] = []
+    words = list(situation.command.words)
+    at = 0
+    while at < len(words) and words[at].is_flag:
+        flag = words[at].value or ""
+        if flag.partition("=")[0] in _GIT_LOADS:
+            return False
+        if flag == "-c":
+            keys.append((words[at + 1].value or "?") if at + 1 < len(words) else "?")
+        at += 2 if flag in {"-c", "-C", "--git-dir", "--work-tree", "--namespace"} else 1
+    if call.subcommand == "clone":
+        keys += [word.value or "?" for word in find_values(call.own.words, "-c", "--config")]
+    if call.subcommand == "config":
+        return _settles_git_config(situation) if not keys else False
+    return all(_is_safe_setting(key) for key in keys)
+
+
+def _is_safe_setting(text: str) -> bool:
+    key = text.partition("=")[0]
+    return bool(_SAFE_SETTINGS.fullmatch(text) or _SAFE_SETTINGS.fullmatch(key))
+
+
+def _settles_git_config(situation: Situation) -> bool:
+    """Reading a setting, or giving the project one that runs nothing."""
+    call = read_git(situation.command)
+    if call is None or call.subcommand != "config":
+        return False
+    operands = [word.value or "?" for word in call.own.operands]
+    if operands[:1] in (["get"], ["list"]) or call.has(*_READING_CONFIG):
+        return True
+    changing = call.has("-e", "--edit", "--unset", "--unset-all", "--add", "--replace-all")
+    if len(operands) == 1 and not changing:
+        return True
+    if call.has("--global", "--system", "-f", "--file", "-e", "--edit"):
+        return False
+    return bool(operands) and _is_safe_setting(f"{operands[0]}={''.join(operands[1:2])}")
+
+
+def _settles_git_runs(situation: Situation) -> bool:
+    """`-x` is an option of `cherry-pick` and of others that run nothing."""
+    call = read_git(situation.command)
+    if call is None or call.has("--exec", "--extcmd", "--ext-diff") or not call.subcommand:
+        return False
+    if call.has("--template"):
+        return False
+    return call.subcommand not in {"rebase", "difftool"}
+
+
+def _settles_inner(situation: Situation) -> bool:
+    """What it runs was found and is judged in its place."""
+    inside = (*situation.command.via, situation.command.name)
+    return any(other.via == inside for other in situation.script.commands)
+
+
+def _settles_branch(situation: Situation) -> bool:
+    """`git branch -d` refuses to delete what is not merged."""
+    return situation.command.flags.isdisjoint({"-D", "-f", "--force", "-M"})
+
+
+def _always(situation: Situation) -> bool:
+    return True
+
+
+# ---- packages and tools --------------------------------------------------------------------------
+
+_DEV_TOOLS = split_names(
+    "tsc tsx ts-node eslint prettier jest vitest mocha ava c8 nyc cypress playwright vite "
+    "webpack rollup "
+    "esbuild parcel next nuxt astro svelte-check svelte-kit vue-tsc vue-cli-service ng nx turbo "
+    "lerna tsup "
+    "swc babel rimraf cross-env concurrently nodemon pm2 serve http-server live-server json-server "
+    "prisma drizzle-kit knex sequelize sequelize-cli typeorm typedoc jsdoc storybook sb stylelint "
+    "markdownlint markdownlint-cli markdownlint-cli2 commitlint lint-staged husky "
+    "npm-check-updates ncu "
+    "depcheck madge knip size-limit bundlesize tailwindcss tailwind postcss sass less "
+    "create-vite create-next-app "
+    "create-react-app create-remix create-astro create-svelte degit hygen plop graphql-codegen "
+    "openapi-typescript openapi-generator-cli @openapitools tsoa nest biome oxlint dprint rome "
+    "standard xo "
+    "remark cspell alex browserslist update-browserslist-db expo react-native cap ionic electron "
+    "electron-builder electron-forge changeset semantic-release release-it wrangler vercel "
+    "netlify firebase "
+    "serverless cdk sst vsce ts-prune ts-jest tsd attw publint pkg nexe react-scripts craco gatsby "
+    "shadcn shadcn-ui wait-on start-server-and-test npm-run-all run-s run-p sort-package-json "
+    "syncpack license-checker "
+    "swagger-cli redocly spectral ajv json2ts quicktype svgo imagemin lighthouse lhci pa11y "
+    "percy chromatic "
+    "tap ava jasmine karma testcafe nightwatch wdio codecept k6 autocannon hardhat truffle foundry "
+    "ruff black isort flake8 pylint mypy pyright pytest tox nox pre-commit poetry pdm hatch uv "
+    "bandit "
+    "pyupgrade autoflake yapf pydocstyle mkdocs sphinx-build jupyter cookiecutter copier twine "
+    "build "
+    "pip-audit pip-compile pip-tools djlint sqlfluff codespell vulture radon interrogate coverage "
+    "cowsay pnpm yarn npm corepack node"
+)
+
+
+def _settles_runner(situation: Situation) -> bool:
+    """`npx tsc`: a tool of the project, or one that everybody's projects have."""
+    command = situation.command
+    inner = [
+        one
+        for one in situation.script.commands
+        if one.via and one.via == (*command.via, command.name)
+    ]
+    if not inner:
+        return command.name in {"pipx", "npx"} and bool(
+            {word.value for word in command.words} & {"list", "--version", "--help", "environment"}
+        )
+    return all(_is_tool(situation, one) for one in inner)
+
+
+def _is_tool(situation: Situation, command: Command) -> bool:
+    name = command.name or ""
+    if command.program is None or command.program.startswith(("git+", "http", "github:")):
+        return False
+    if name in _DEV_TOOLS:
+        return True
+    folder = situation.workspace.working_dir
+    places = ("node_modules/.bin", ".venv/bin", "venv/bin")
+    return any((folder / place / name).exists() for place in places)
+
+
+def _settles_packages(situation: Situation) -> bool:
+    """What the manifest names, or adds to it, goes into the project; addresses have their rule."""
+    words = {word.value for word in situation.command.arguments[:2]}
+    if situation.command.name in {"npm", "pnpm", "yarn", "bun"} and words & {"exec", "x", "dlx"}:
+        return _settles_runner(situation)
+    return True
+
+
+# ---- other programs ------------------------------------------------------------------------------
+
+_HOST_PLACES = re.compile(
+    r"^(?:source=|src=|type=bind,(?:source|src)=)?(?:/(?:$|:|etc|root|home/?:|home$|var(?!/tmp)|"
+    r"proc|sys|dev|boot|usr|bin|lib)|"
+    r"~/?(?::|$)|~/\.|\$\{?HOME\}?/?(?::|$)|\$\{?HOME\}?/\.|\.\.(?:/\.\.)*(?::|$))|docker\.sock"
+)
+
+
+def _settles_container(situation: Situation) -> bool:
+    """A folder of the project or a named volume, but not the machine itself."""
+    command = situation.command
+    if not command.flags.isdisjoint({"--privileged", "--pid", "--cap-add", "--device", "--ipc"}):
+        return False
+    given = [
+        *find_values(command.words, "-v", "--volume"),
+        *find_values(command.words, "--", "--mount"),
+    ]
+    texts = [(word.value or word.raw).strip("\"'") for word in given]
+    return not any(_HOST_PLACES.search(text) for text in texts)
+
+
+def _settles_upload(situation: Situation) -> bool:
+    return not sends_away(situation.command)
+
+
+def _settles_connection(situation: Situation) -> bool:
+    """A look whether a port of this machine is open, or the version of the program."""
+    command = situation.command
+    if command.name == "ssh":
+        return bool(command.words) and command.words[0].value in {"-V", "-Q", "-G"}
+    if command.name in {"nc", "ncat", "netcat"}:
+        looks = "-z" in command.flags and command.flags.isdisjoint({"-e", "-c", "-l"})
+        return looks and bool(command.operands) and is_local(command.operands[0])
+    return command.name == "telnet" and bool(command.operands) and is_local(command.operands[0])
+
+
+_SERVERS = re.compile(
+    r"vite|next|nuxt|webpack|react-scripts|uvicorn|gunicorn|flask|django|manage\.py|runserver|"
+    r"celery|rails|puma|"
+    r"jest|vitest|pytest|nodemon|ts-node|tsx|http\.server|http-server|live-server|json-server|"
+    r"serve|dev|test|"
+    r"storybook|playwright|cypress|gradle|streamlit|jupyter|hugo|jekyll|server|[\w./-]+\.(?:py|"
+    r"js|ts|mjs|rb|sh)",
+    re.IGNORECASE,
+)
+
+
+def _settles_kill(situation: Situation) -> bool:
+    """`pkill -f vite`: the servers and tests of a project, by their command line."""
+    command = situation.command
+    if not command.flags.isdisjoint({"-u", "-U", "-G", "-g", "--euid", "--uid"}):
+        return False
+    names = [word.value or "" for word in command.operands]
+    return len(names) == 1 and bool(_SERVERS.search(names[0])) and not command.flags & {"-v"}
+
+
+_GET_FLAGS = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
+
+
+def _settles_repository(situation: Situation) -> bool:
+    """`gh api` reads unless a method or a field says otherwise."""
+    command = situation.command
+    verbs = [word.value for word in command.arguments]
+    if "api" not in verbs[:1]:
+        return False
+    methods = {(word.value or "?").upper() for word in find_values(command.words, "-X", "--method")}
+    if methods:
+        return methods == {"GET"}
+    graphql = verbs[1:2] == ["graphql"]
+    if graphql:
+        return not any("mutation" in (word.value or word.raw) for word in command.words)
+    return command.flags.isdisjoint(_GET_FLAGS)
+
+
+_COMPRESSORS = split_names(
+    "zstd zstdmt unzstd gzip gunzip pigz unpigz bzip2 bunzip2 lbzip2 pbzip2 xz unxz pixz lz4 "
+    "lzop lzip brotli compress"
+)
+
+
+def _settles_compressor(situation: Situation) -> bool:
+    command = situation.command
+    if not command.flags.isdisjoint({"--checkpoint-action", "--to-command", "--rsh-command"}):
+        return False
+    if any((flag).startswith(("--check", "--to-c")) for flag in command.flags):
+        return False
+    given = [
+        *find_values(command.words, "-I", "--use-compress-program"),
+        *find_values(command.words, "--", "--compress-program"),
+    ]
+    named = [(word.value or "?").split()[:1] for word in given]
+    return bool(named) and all(one and strip_directory(one[0]) in _COMPRESSORS for one in named)
+
+
+def _settles_search(situation: Situation) -> bool:
+    """`rg --pretty` is no `--pre`."""
+    command = situation.command
+    if command.name == "rg":
+        return command.flags.isdisjoint({"--pre", "--hostname-bin"})
+    return _settles_compressor(situation)
+
+
+def _settles_rsync(situation: Situation) -> bool:
+    """`rsync -a --delete build/ dist/` between folders of the project."""
+    command = situation.command
+    if any(flag.startswith(("-e", "--rsh", "--rsync-path")) for flag in command.flags):
+        return False
+    targets = command.operands[-1:]
+    return bool(targets) and situation.rate_word(targets[0]) is Reach.INSIDE
+
+
+def _settles_found_writes(situation: Situation) -> bool:
+    command = situation.command
+    pairs = zip(command.words, command.words[1:], strict=False)
+    named = [two for one, two in pairs if (one.value or "").startswith(("-fprint", "-fls"))]
+    return bool(named) and all(situation.rate_word(word) is Reach.INSIDE for word in named)
+
+
+def _settles_rights(situation: Situation) -> bool:
+    """Rights of the project's own files, as long as others may not write them."""
+    command = situation.command
+    words = command.operands[1:]
+    mode = command.operands[0].value if command.operands else None
+    if command.name != "chmod" or mode is None:
+        return False
+    opens = re.search(r"[0-7]?[0-7][0-7][2367]$|[ao]\S*\+\S*w|^\+\S*w|s", mode)
+    rated = [situation.rate_word(word) for word in words]
+    return not opens and bool(rated) and max(rated) in {Reach.INSIDE, Reach.PROJECT}
+
+
+def _settles_deletion(situation: Situation) -> bool:
+    """A variable whose values stand in the same command, or what find chose in the project."""
+    command = situation.command
+    if command.name not in {"rm", "unlink", "shred"}:
+        return False
+    unknown = [word for word in command.operands if situation.rate_word(word) is not Reach.INSIDE]
+    if any(word.value is not None for word in unknown) or not unknown:
+        return False
+    return _deletes_known(situation)
+
+
+def _settles_debugger(situation: Situation) -> bool:
+    """What it runs is judged in its place, or is a program of the project."""
+    return situation.command.name in {"perf", "valgrind", "rr"}
+
+
+def _settles_multiplexer(situation: Situation) -> bool:
+    first = next((word.value for word in situation.command.words), None)
+    return first in {
+        "ls",
+        "list-sessions",
+        "capture-pane",
+        "kill-session",
+        "has-session",
+        "-ls",
+        "-V",
+        "list-windows",
+        "list-panes",
+        "attach",
+        "a",
+        "-list",
+        "-r",
+        "-x",
+        "-d",
+        "-dr",
+        "-rd",
+    }
+
+
+def _settles_editor(situation: Situation) -> bool:
+    """`ed -s` only says less."""
+    return (
+        situation.command.name == "ed"
+        and not situation.command.piped_from
+        and (situation.command.stdin is None)
+    )
+
+
+def _settles_mount(situation: Situation) -> bool:
+    """Without words it lists what is mounted."""
+    command = situation.command
+    return command.name in {"mount", "losetup"} and not command.operands
+
+
+def _settles_database(situation: Situation) -> bool:
+    return not harms_database(add_input(situation))
+
+
+def _settles_information(situation: Situation) -> bool:
+    """Listing partitions, processes and accounts changes nothing."""
+    return not situation.command.flags.isdisjoint({"-l", "--list", "--status", "-L", "-S"}) or (
+        {word.value for word in situation.command.arguments[:1]} <= {"list", "status", "print"}
+        and bool(situation.command.arguments)
+    )
+
+
+SETTLED: Mapping[str, Settles] = {
+    "unknown-write": _settles_unknown_write,
+    "unknown-program": _settles_unknown_program,
+    "environment": _settles_environment,
+    "shell-setup": _settles_shell_setup,
+    "sourced-file": _settles_sourced_file,
+    "opaque-code": _settles_opaque_code,
+    "written-then-run": _settles_written_then_run,
+    "recursive-delete": _settles_deletion,
+    "recursive-rights": _settles_rights,
+    "git-config": _settles_git_setting,
+    "git-config-file": _settles_git_config,
+    "git-alias": _settles_git_config,
+    "git-runs": _settles_git_runs,
+    "git-each": _settles_inner,
+    "git-branch": _settles_branch,
+    "patches": _always,
+    "patch-files": _always,
+    "packages": _settles_runner,
+    "packages-python": _settles_packages,
+    "packages-node": _settles_packages,
+    "containers": _settles_container,
+    "upload": _settles_upload,
+    "upload-data": _settles_upload,
+    "remote-shell": _settles_connection,
+    "kill-names": _settles_kill,
+    "repository": _settles_repository,
+    "tar-runs": _settles_compressor,
+    "search-runs": _settles_search,
+    "rsync-runs": _settles_rsync,
+    "find-writes": _settles_found_writes,
+    "debugger-runs": _settles_debugger,
+    "sessions": _settles_multiplexer,
+    "editor-runs": _settles_editor,
+    "mount": _settles_mount,
+    "partition": _settles_information,
+    "firewall": _settles_information,
+    "accounts": _settles_information,
+    "kernel": _settles_information,
+    "database-drop": _settles_database,
+}
+"""By the name of the rule."""
+
+
+def is_settled(rule: str, situation: Situation) -> bool:
+    """Whether a finding of this rule needs no question, by what the command does."""
+    settles = SETTLED.get(rule)
+    return settles is not None and settles(situation)

@@ -1,0 +1,345 @@
+"""Programs by what they do elsewhere or for good, and the words behind which they only look.
+
+Data, and the few functions that read it: everything that such a program does is asked about,
+except what is known to read. New subcommands of a cloud are so asked about from their first day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from amplifier_hooks.guards.bash.commands import Command
+from amplifier_hooks.guards.bash.words import Word, split_names
+
+_INFORMING = frozenset({"--version", "--help", "-h", "-V", "help", "version"})
+_MOST_VERBS = 4
+_LOCAL = re.compile(
+    r"(?:[a-z]+://)?(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|"
+    r"host\.docker\.internal|[a-z0-9-]+\.localhost)(?:[:/?#].*)?|/dev/.*|unix:.*",
+    re.IGNORECASE,
+)
+_STORE = ("s3://", "gs://", "az://", "wasb://", "abfs://")
+
+
+@dataclass(frozen=True, slots=True)
+class ActingProgram:
+    """Programs whose commands are asked about unless one of their first words only reads."""
+
+    names: frozenset[str]
+    reason: str
+    reads: tuple[str, ...] = ()
+    """Globs of subcommands and options that only look, or that stay on this machine."""
+    acts: tuple[str, ...] = ()
+    """Globs of words beside which it acts all the same: `kubectl get secrets`."""
+    alone: bool = False
+    """Whether it acts without any word, too."""
+
+
+def _acting(
+    names: str, reason: str, reads: str = "", acts: str = "", *, alone: bool = False
+) -> ActingProgram:
+    return ActingProgram(
+        split_names(names), reason, tuple(reads.split()), tuple(acts.split()), alone
+    )
+
+
+ACTING: dict[str, tuple[ActingProgram, ...]] = {
+    "schedule": (
+        _acting("crontab at batch", "it changes scheduled jobs", "-l"),
+        _acting(
+            "systemctl launchctl service rc-service",
+            "it changes services",
+            "status show cat is-* list* print* --status-all --list --user-status blame",
+        ),
+        _acting("rc-update update-rc.d chkconfig schtasks", "it changes services", "--list show"),
+        _acting("loginctl", "it changes sessions", "list* show* *-status", "enable-linger"),
+    ),
+    "system-packages": (
+        _acting(
+            "apt apt-get aptitude yum dnf zypper apk brew port snap flatpak choco winget scoop "
+            "emerge",
+            "it changes the programs of this machine",
+            "list search show info policy depends rdepends query check-update outdated deps "
+            "leaves home config doctor cat log --prefix --cellar provides repolist madison "
+            "changelog"
+            " shellenv --repository",
+        ),
+        _acting(
+            "pacman",
+            "it changes the programs of this machine",
+            "-Q* -Si* -Ss* -Sl* -F* -Sg* -Sp*",
+        ),
+        _acting(
+            "dpkg rpm",
+            "it changes the programs of this machine",
+            "-l* -L* -s* -S* -p* -q* -c* -I* -V* -K* --list --status --search --query --get-* "
+            "--print-* --compare-versions --verify --checksig --contents --info",
+        ),
+        _acting(
+            "pkg pkgutil nix-env installer",
+            "it changes the programs of this machine",
+            "info search list query -q* --query --pkgs",
+        ),
+    ),
+    "cloud": (
+        _acting(
+            "aws",
+            "it may change what runs in a cloud, or show its keys",
+            "describe* list* get-* ls head-* lookup-* filter-* wait tail configure validate-* "
+            "batch-get-* search* estimate-*",
+            "get-secret-value get-parameter* get-session-token get-login-password get-authorization"
+            "-token get-federation-token get-password-data get-access-key* export-credentials set",
+        ),
+        _acting(
+            "gcloud az doctl hcloud linode-cli oci ibmcloud aliyun scw exo bq yc openstack",
+            "it may change what runs in a cloud, or show its keys",
+            "list describe info show get-iam-policy get-value read ls get status",
+            "print-*-token get-access-token secrets secret keyvault set ssh scp get-credentials",
+        ),
+        _acting(
+            "gsutil s3cmd s5cmd azcopy",
+            "it may change what lies in a cloud",
+            "ls cat stat du hash info list jobs",
+        ),
+        _acting(
+            "rclone",
+            "it copies to or from another machine",
+            "ls* size check about config listremotes tree",
+        ),
+    ),
+    "deploy": (
+        _acting(
+            "vercel now",
+            "it changes what is on line",
+            "dev build ls list inspect logs log whoami link",
+            "pull",
+            alone=True,
+        ),
+        _acting(
+            "netlify fly flyctl firebase wrangler serverless sls cdk cdktf sam sst heroku railway "
+            "render amplify eas surge kamal cap dokku waypoint pulumi nomad argocd flux skaffold "
+            "waypoint ionic fastlane expo-cli supabase copilot-cli zeabur koyeb clever scalingo "
+            "gh-pages",
+            "it changes what is on line",
+            "dev build start serve status logs log ls list info open preview print package synth "
+            "diff offline local validate whoami emulators:* doctor tail types ps apps apps:info "
+            "releases config:show build:list build:view init test stop functions:list sites:list "
+            "typegen gen generate projects:list render",
+            "secrets destroy delete rm deploy auth:token config reset drop run push",
+        ),
+        _acting(
+            "goreleaser semantic-release release-it",
+            "it publishes a release",
+            "check build --snapshot --dry-run init healthcheck",
+            alone=True,
+        ),
+        _acting(
+            "ansible ansible-playbook ansible-pull",
+            "it changes other machines",
+            "--check -C --syntax-check --list-*",
+        ),
+    ),
+    "cluster": (
+        _acting(
+            "kubectl oc k3s",
+            "it changes a cluster, or shows its secrets",
+            "get describe logs explain api-resources api-versions cluster-info config diff top wait"
+            " kustomize completion plugin can-i",
+            "secret secrets secret/* secrets/* --raw delete-* set-* use-context unset exec "
+            "secret,* *,secret *,secrets",
+        ),
+    ),
+    "releases": (
+        _acting(
+            "helm helmfile",
+            "it changes a cluster",
+            "list ls lint template show search repo get status history env dependency dep create "
+            "pull package diff",
+            "uninstall push",
+        ),
+    ),
+    "infrastructure": (
+        _acting(
+            "terraform tofu terragrunt",
+            "it changes infrastructure",
+            "init plan validate fmt show output graph providers list select get console test "
+            "metadata modules -version",
+            "rm mv push taint untaint import apply destroy replace-provider force-unlock",
+        ),
+    ),
+    "mail": (
+        _acting("mail mailx mutt neomutt sendmail msmtp ssmtp swaks s-nail", "it sends mail"),
+    ),
+    "tunnel": (
+        _acting(
+            "ngrok cloudflared localtunnel lt bore frpc zrok expose tailscale tmate sshuttle",
+            "it opens this machine to others",
+            "status config update ip",
+            alone=True,
+        ),
+    ),
+    "copy-out": (
+        _acting(
+            "lftp tftp ncftp ncftpput smbclient sshfs curlftpfs croc wormhole magic-wormhole "
+            "ffsend transfer ssh-copy-id bitsadmin certutil rlogin rsh rcp",
+            "it copies to or from another machine",
+        ),
+    ),
+    "database-flush": (_acting("dropdb dropuser", "it deletes a database"),),
+}
+"""By the name of the rule."""
+
+_SHOWN_SECRETS = re.compile(
+    r"\b(?:gh auth token|glab auth token|pass (?:show|-c|\S+/)|op (?:read|item get|document get)|"
+    r"vault (?:read|kv get|kv list|token)|bw (?:get|list|export)|lpass (?:show|export)|"
+    r"secret-tool (?:lookup|search)|keyring get|security (?:find-\w+-password|dump-keychain|"
+    r"export)|"
+    r"gpg2? .*--export-secret|git credential(?:-\S+)? (?:fill|get)|docker-credential-\S+ get|"
+    r"ansible-vault (?:view|decrypt)|sops (?:.* )?(?:-d|--decrypt|decrypt)|age .*-d|"
+    r"doppler secrets|infisical (?:export|secrets)|npm token|heroku config|"
+    r"(?:rails|rake|bin/rails) credentials:(?:show|edit)|kubectl config view .*--raw|"
+    r"printenv .*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|CREDENTIAL)\w*)\b|"
+    r"\bgpg2? .*--export-secret"
+)
+
+
+def find_act(command: Command) -> tuple[str, str] | None:
+    """The rule and the reason, if the command acts elsewhere or for good."""
+    words = [word.value or "" for word in command.words]
+    if words[:1] and words[0] in _INFORMING:
+        return None
+    for rule, programs in ACTING.items():
+        for program in programs:
+            if command.name in program.names and _acts(program, words):
+                return None if _downloads(command) else (rule, program.reason)
+    if _SHOWN_SECRETS.search(" ".join([command.name or "", *words])):
+        return "secrets-shown", "it shows a secret"
+    return None
+
+
+def _acts(program: ActingProgram, words: list[str]) -> bool:
+    if not words:
+        return program.alone
+    if any(_fits(word, program.acts) for word in words):
+        return True
+    verbs = [word for word in words if not word.startswith("-")][:_MOST_VERBS]
+    flags = [word for word in words if word.startswith("-")]
+    return not any(_fits(word, program.reads) for word in (*verbs, *flags))
+
+
+def _fits(word: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(word, glob) for glob in globs)
+
+
+def _downloads(command: Command) -> bool:
+    """`aws s3 cp s3://b/x .` only reads the other side."""
+    operands = [word.value or "" for word in command.operands]
+    verb = next((at for at, one in enumerate(operands) if one in {"cp", "sync", "download"}), None)
+    if verb is None or not command.flags.isdisjoint({"--delete"}):
+        return False
+    places = operands[verb + 1 :]
+    return len(places) > 1 and places[0].startswith(_STORE) and not places[-1].startswith(_STORE)
+
+
+def is_local(word: Word) -> bool:
+    """Whether an address is of this machine."""
+    text = word.raw.strip("\"'") if word.value is None else word.value
+    return bool(_LOCAL.fullmatch(text))
+
+
+_SENDING = split_names(
+    "-d --data --data-raw --data-binary --data-urlencode --data-ascii --json "
+    "-F --form --form-string -T --upload-file --url-query"
+)
+_METHODS = split_names("POST PUT PATCH DELETE")
+_CURL_VALUED = _SENDING | split_names(
+    "-H --header -o --output -X --request -u --user -A --user-agent -b --cookie -c --cookie-jar "
+    "-w --write-out -m --max-time --connect-timeout -e --referer --retry --retry-delay -x --proxy "
+    "--resolve --cacert --cert --key -D --dump-header --output-dir -K --config -C --range -r "
+    "--retry-max-time --max-redirs -E --limit-rate --interface"
+)
+
+
+def sends_away(command: Command) -> bool:
+    """Whether curl, HTTPie or xh sends something to another machine, or changes something there."""
+    if command.name == "curl":
+        return _curl_acts(command) and not all(map(is_local, _list_addresses(command)))
+    if command.name in {"http", "https", "xh", "xhs"}:
+        operands = list(command.operands)
+        acts = any(one.value in _METHODS for one in operands[:1]) or any(
+            re.match(r"[\w-]+(?::=|=|@)", one.value or "") for one in operands[1:]
+        )
+        rest = operands[1:] if operands and operands[0].value in {*_METHODS, "GET"} else operands
+        return acts and not (rest and is_local(_complete(rest[0])))
+    return False
+
+
+def _complete(word: Word) -> Word:
+    """HTTPie takes `:3000/x` for this machine."""
+    text = word.value or ""
+    return Word(text, f"localhost{text}") if text.startswith((":", "/")) else word
+
+
+def _curl_acts(command: Command) -> bool:
+    methods = [
+        word.value.partition("=")[2] or word.value.removeprefix("-X")
+        for word in command.words
+        if word.value and word.value.startswith(("-X", "--request="))
+    ]
+    pairs = zip(command.words, command.words[1:], strict=False)
+    methods += [two.value or "" for one, two in pairs if one.value in {"-X", "--request"}]
+    gets = not command.flags.isdisjoint({"-G", "--get"})
+    sends = any(_is_sending(word) for word in command.words)
+    return (sends and not gets) or any(one.upper() in _METHODS for one in methods)
+
+
+def _is_sending(word: Word) -> bool:
+    text = word.value or word.raw
+    if text.startswith("--"):
+        return text.partition("=")[0] in _SENDING
+    letters = re.match(r"-[sSfLkviIgq#0-9]*([dFT])", text)
+    return letters is not None
+
+
+def _list_addresses(command: Command) -> Iterator[Word]:
+    skip = False
+    for word in command.words:
+        text = word.value or word.raw
+        if skip:
+            skip = False
+        elif text in _CURL_VALUED or re.fullmatch(r"-[sSfLkvigq#]+[XHdoFTuAbcwmeDC]", text):
+            skip = True
+        elif not text.startswith("-") and not text.isspace():
+            yield word
+
+
+def is_remote_copy(command: Command) -> bool:
+    """`rsync a host:b` and `rsync a rsync://host/b`."""
+    return command.name == "rsync" and any(
+        re.match(r"(?:[\w.-]+@)?[\w.-]+::?(?!\\)|rsync://", word.value or word.raw.strip("\"'"))
+        for word in command.operands
+    )
+
+
+_SQL_SHELLS = split_names(
+    "sqlite3 psql mysql mariadb mysqladmin duckdb clickhouse-client clickhouse cqlsh sqlcmd "
+    "cockroach usql pgcli mycli snowsql"
+)
+_SQL_HARM = re.compile(
+    r"\bdrop\s+(?:table|database|schema|view|index|user|role|column|keyspace|owned|tablespace)\b"
+    r"|\bdrop\s+\w+\s*;?\s*$|\btruncate\b|\bdelete\s+from\s+\S+(?!.*\bwhere\b)"
+    r"|\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)|\b(?:grant|revoke)\s|\bcreate\s+(?:user|role)\b"
+    r"|\balter\s+(?:user|role)\b|\bcopy\b.*\bto\s+program\b|\binto\s+(?:out|dump)file\b"
+    r"|\bload_extension\s*\(|\bload_file\s*\(",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def harms_database(command: Command) -> bool:
+    """Whether the text that a shell of a database gets deletes data or changes who may do so."""
+    if command.name not in _SQL_SHELLS:
+        return False
+    return any(_SQL_HARM.search(word.value or word.raw) for word in command.words)

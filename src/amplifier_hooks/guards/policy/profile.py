@@ -1,0 +1,12 @@
+"""How much is asked about: one word at the top of a bundle, for all guards that know it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Profile = Literal["calm", "careful", "strict"]
+"""`calm` asks about consequences, `careful` also about what cannot be read, `strict` lets only
+listed programs run."""
+
+PROFILED_GUARDS = frozenset({"hooks-command-guard"})
+"""The guards that have the option `profile`."""
