@@ -15,12 +15,14 @@ from amplifier_hooks.approvals.errors import NotFound, StoreError, TooMany
 from amplifier_hooks.approvals.models import Approval, ApprovalFilter, SessionEntry
 from amplifier_hooks.approvals.stores.engine import ANY, Change
 from amplifier_hooks.approvals.stores.store import list_recent
-from amplifier_hooks.server.encoding import encode
+from amplifier_hooks.server.encoding import describe_approval, encode
 from amplifier_hooks.server.live.feed import RETRY_SECONDS, ChangeFeed
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
 
+
+Changed = Approval | SessionEntry
 
 # A transaction that began earlier may become visible later than one that began after it.
 _OVERLAP = 1.0
@@ -35,28 +37,31 @@ class RecentChanges:
         self._read_until = _START
         self._told: dict[str, float] = {}
 
-    def note(self, value: Approval | SessionEntry) -> None:
-        """That this state of it was told."""
+    async def read_one(self, change: Change) -> list[Changed]:
+        """What changed, unless it is gone."""
+        value = await self._get(change.topic, change.subject)
+        if value is None:
+            return []
         self._told[value.id] = value.updated
+        return [value]
 
-    async def read(self) -> list[tuple[str, Any]]:
-        """What changed since the last time, with its topic; the first time, nothing."""
+    async def read(self) -> list[Changed]:
+        """What changed since the last time; the first time, nothing."""
         if self._read_until == _START:
             self._read_until = (await list_recent(self._store.engine, float("1e300"))).now
             return []
         since = self._read_until - _OVERLAP
         recent = await list_recent(self._store.engine, since)
         self._told = {id: at for id, at in self._told.items() if at >= since}
-        found: list[tuple[str, Any]] = []
+        found: list[Changed] = []
         for topic, changed in (("approval", recent.approvals), ("session", recent.sessions)):
             for id, updated in changed:
-                if self._told.get(id) != updated and (value := await self._get(topic, id)):
-                    self.note(value)
-                    found.append((topic, value))
+                if self._told.get(id) != updated:
+                    found += await self.read_one(Change(topic, id))
         self._read_until = recent.now
         return found
 
-    async def _get(self, topic: str, id: str) -> Approval | SessionEntry | None:
+    async def _get(self, topic: str, id: str) -> Changed | None:
         try:
             if topic == "approval":
                 return await self._store.approvals.get(id)
@@ -84,8 +89,9 @@ class Update:
         return f"event: {self.type}\ndata: {self.payload}\n\n"
 
 
-def make_update(kind: str, value: Any) -> Update:
+def make_update(value: Changed) -> Update:
     """News of a value."""
+    kind = "approval" if isinstance(value, Approval) else "session"
     return Update(kind, encode(value))
 
 
@@ -106,46 +112,80 @@ def say(**fields: Any) -> Said:
 PING = say(type="ping")
 
 
-_FRESH_SECONDS = 1.0
-_PAGE = 500
+_FRESH_SECONDS = 60.0
+_PAGE = 200
 
 
 class PendingList:
-    """The list, encoded; `seconds_left` is never older than a second."""
+    """Every pending approval, encoded once: read when somebody comes, then kept by what is noted.
+
+    Of an encoded approval only `seconds_left` goes on changing, so that stands at its end.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = asyncio.Lock()
-        self._updates: list[Update] = []
+        self._encoded: dict[str, tuple[str, float]] = {}
+        self._noted: list[Approval] = []
+        """While all are read: what was read of them may be older."""
         self._read = float("-inf")
 
     def forget(self) -> None:
-        """Read again next time."""
+        """Read again next time: what changes is not noted from here on."""
         self._read = float("-inf")
+
+    def note(self, approval: Approval) -> None:
+        """Take in how an approval stands now."""
+        if self._lock.locked():
+            self._noted.append(approval)
+        else:
+            self._take(approval)
 
     async def read(self) -> list[Update]:
         """Every pending approval."""
         async with self._lock:
             if monotonic() - self._read > _FRESH_SECONDS:
-                began = monotonic()
-                self._read = began
-                try:
-                    found = await self._list()
-                except BaseException:  # the list of before is not what waits now
-                    self.forget()
-                    raise
-                self._updates = [make_update("approval", one) for one in found]
-            return self._updates
+                await self._read_all()
+            now = monotonic()
+            return [
+                Update("approval", f'{begin},"seconds_left":{max(0.0, end - now)}}}')
+                for begin, end in self._encoded.values()
+            ]
 
-    async def _list(self) -> list[object]:
-        found: list[object] = []
+    async def _read_all(self) -> None:
+        self._read = monotonic()
+        self._noted = []
+        try:
+            self._encoded = await self._list()
+        except BaseException:  # the list of before is not what waits now
+            self.forget()
+            raise
+        for approval in self._noted:
+            self._take(approval)
+
+    async def _list(self) -> dict[str, tuple[str, float]]:
+        found: dict[str, tuple[str, float]] = {}
         after = ""
         while True:
             wanted = ApprovalFilter(status=("pending",), limit=_PAGE, after=after)
             page, after = await self._store.approvals.list(wanted)
-            found += page
+            # Here, so that decisions go on between two pages of a long list.
+            found |= {one.id: _encode_pending(one) for one in page}
             if not after:
                 return found
+
+    def _take(self, approval: Approval) -> None:
+        if approval.status == "pending":
+            self._encoded[approval.id] = _encode_pending(approval)
+        else:
+            self._encoded.pop(approval.id, None)
+
+
+def _encode_pending(approval: Approval) -> tuple[str, float]:
+    """An approval up to its `seconds_left`, and when they are over by the clock of this process."""
+    described = describe_approval(approval)
+    left = described.pop("seconds_left")
+    return encode(described)[:-1], monotonic() + left
 
 
 QUEUE = 256
@@ -248,8 +288,6 @@ class Hub:
             self._records.update(dict.fromkeys(wanted))
             self._records_came.set()
         if change.topic in ("approval", "session", ANY):
-            if change.topic != "session":
-                self.pending.forget()
             self._news[change] = None
             self._news_came.set()
 
@@ -295,6 +333,7 @@ class Hub:
             change = next(iter(self._news))
             del self._news[change]
             if not self._subscribers and change.topic != ANY:
+                self.pending.forget()
                 continue
             for update in await self._read_news(change):
                 self.tell(update)
@@ -304,17 +343,13 @@ class Hub:
 
     async def _read_news(self, change: Change) -> list[Update]:
         if change.topic == ANY:
-            return [make_update(kind, value) for kind, value in await self._recent.read()]
-        try:
-            if change.topic == "approval":
-                approval = await self._store.approvals.get(change.subject)
-                self._recent.note(approval)
-                return [make_update("approval", approval)]
-            session = await self._store.sessions.get(change.subject)
-            self._recent.note(session)
-            return [make_update("session", session)]
-        except NotFound:
-            return []
+            changed = await self._recent.read()
+        else:
+            changed = await self._recent.read_one(change)
+        for value in changed:
+            if isinstance(value, Approval):
+                self.pending.note(value)
+        return [make_update(value) for value in changed]
 
     async def _tell_records(self) -> None:
         while self._records:

@@ -98,6 +98,7 @@ logger = logging.getLogger(__name__)
 HELLO_SECONDS = 2.0
 _CLOSE_SECONDS = 2.0
 _FIRST_APPROVALS = 500
+_AT_ONCE = 20
 POLICY = 1008
 TRY_LATER = 1013
 
@@ -188,8 +189,10 @@ class LiveSocket:
         pending = await self._hub.pending.read()
         first = ",".join(one.payload for one in pending[:_FIRST_APPROVALS])
         await self._websocket.send_text(f'{{"type":"pending","approvals":[{first}]}}')
-        for one in pending[_FIRST_APPROVALS:]:
+        for number, one in enumerate(pending[_FIRST_APPROVALS:]):
             await self._send(one)
+            if number % _AT_ONCE == 0:  # decisions go on while many pages open
+                await asyncio.sleep(0)
 
     async def _send(self, update: Update) -> None:
         await self._websocket.send_text(update.message)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 
+from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.server.live.hub import PING, make_update, say
 
 
 def test_news_are_encoded_once_for_sockets_and_streams():
     """Read once, encoded once, told to all."""
-    update = make_update("session", {"id": "ä\n"})
-    assert json.loads(update.message) == {"type": "session", "session": {"id": "ä\n"}}
+    update = make_update(SessionEntry(id="ä\n"))
+    told = json.loads(update.message)
+    assert (told["type"], told["session"]["id"]) == ("session", "ä\n")
     event, data, *rest = update.event.split("\n")
     assert event == "event: session"
-    assert json.loads(data.removeprefix("data: ")) == {"id": "ä\n"}
+    assert json.loads(data.removeprefix("data: ")) == told["session"]
     assert rest == ["", ""]
     assert update.message is update.message
 
