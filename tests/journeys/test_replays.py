@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.insight.replay import Job, Replay, launch_replay
-from amplifier_hooks.insight.replay.worker import do_job
+from amplifier_hooks.insight.replay.job import do_job
 from tests.hooks.cli.conftest import home as home
 from tests.hooks.cli.program import invoke
 from tests.support.replays import describe

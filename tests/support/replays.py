@@ -15,7 +15,7 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.session.inspection.trails import holds_log
-from amplifier_hooks.insight.replay.job import Job
+from amplifier_hooks.insight.replay.job import Job, do_job
 from amplifier_hooks.insight.replay.plan import StandIns, build_plan
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recorded_people import RecordedApprovals, has_nobody
@@ -27,7 +27,6 @@ from amplifier_hooks.insight.replay.replay import (
     equip,
     run_replay,
 )
-from amplifier_hooks.insight.replay.worker import do_job
 from amplifier_hooks.trails import Header, read_header, read_items
 from tests.support.sessions import Script, SessionHarness
 from tests.support.tallies import AS_BEFORE, Tally
@@ -164,8 +163,8 @@ def replay_log(trail: Path, scratch: Path) -> str:
         return why
     told = do_job(job)
     if "found" not in told:
-        assert "cannot" in told, told
-        return name_reason(told["cannot"])
+        assert told["kind"] == "cannot", told
+        return name_reason(told["why"])
     found = Replay.from_dict(told["found"])
     assert not found.differences, f"{trail}\n{describe(found)}"
     return AS_BEFORE

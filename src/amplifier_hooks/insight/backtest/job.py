@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-import os
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from amplifier_core.errors import AmplifierError
 from amplifier_hooks.insight.backtest.counts import Tally
 from amplifier_hooks.insight.backtest.policy import (
     BOOK,
@@ -21,11 +20,10 @@ from amplifier_hooks.insight.backtest.policy import (
     PolicySource,
     load_policy,
 )
-from amplifier_hooks.insight.backtest.trail_run import Window
+from amplifier_hooks.insight.backtest.trail_run import Window, backtest_trails
+from amplifier_hooks.insight.worker import Message, Send, WorkerError, run_worker
 from amplifier_hooks.machine.files import replace_file
-from amplifier_hooks.sandbox.process import run_command
 from amplifier_hooks.sandbox.protection import Protection, examine_machine
-from amplifier_hooks.sandbox.wall import Wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +185,6 @@ def stamp_trail(trail: Path) -> list[list[Any]]:
     return [[name, found.st_size, found.st_mtime_ns] for name, found in stats]
 
 
-_LONGEST = 30 * 24 * 3600.0
-_KEPT = 20_000
-"""Bytes of the worker's last words that are kept for an error."""
-_DISTURBED = (
-    "A hook has written into the pipe that results come through, so they are not to be relied on"
-)
-
-
 @dataclass(slots=True)
 class Findings:
     """What is known so far: of each trail, as a whole or in part."""
@@ -223,19 +213,17 @@ class Findings:
         return total
 
 
-Tell = Callable[[int], None]
+Progress = Callable[[int], None]
 """Told of the bytes that were read, of all trails."""
 
 
 class Launch:
-    """One run of the worker."""
+    """One run of the process that hooks are tried in."""
 
-    def __init__(self, job: Job, state: StateFile, tell: Tell = lambda read: None) -> None:
+    def __init__(self, job: Job, state: StateFile, progress: Progress = lambda read: None) -> None:
         self._state = state
-        self.tell = tell
-        self._rest = ""
+        self.progress = progress
         self._failure = ""
-        self._finished = False
         self._before = 0
         self.findings = Findings(job, examine_machine())
         for trail in job.trails:
@@ -245,80 +233,115 @@ class Launch:
         self.findings.remembered = len(self.findings.done)
 
     async def run(self) -> Findings:
-        """Have the worker do what is not done yet; PolicyError if the policy cannot be tried."""
+        """Have done what is not done yet; PolicyError if the policy cannot be tried."""
         job = self.findings.job
         todo = tuple(one for one in job.trails if one not in self.findings.done)
         if todo:
             try:
-                with tempfile.TemporaryDirectory(prefix="amplifier-backtest-") as folder:
-                    await self._launch(replace(job, trails=todo), _resolve(folder))
+                await self._launch(replace(job, trails=todo))
             finally:
                 self._state.write()
         self._state.finish()
         return self.findings
 
-    async def _launch(self, job: Job, folder: Path) -> None:
-        scratch, temporary = folder / "scratch", folder / "tmp"
-        for one in (scratch, scratch / "other", temporary):
-            one.mkdir()
-        if self._state.spent:
-            (scratch / BOOK).write_text(self._state.spent)
-        kind = self.findings.protection.kind
-        wall = kind and Wall((scratch,), (), (), temporary, network="deny", kind=kind)
-        outcome = await run_command(
-            [sys.executable, "-P", "-m", "amplifier_hooks.insight.backtest.worker"],
-            cwd=job.folder,
-            timeout=_LONGEST,
-            stdin=json.dumps(job.to_dict(scratch)),
-            env=dict(os.environ),
-            output_limit=_KEPT,
-            wall=wall or None,
-            contained=True,
-            on_output=self._take_output,
-        )
+    async def _launch(self, job: Job) -> None:
+        def make_job(scratch: Path) -> Message:
+            (scratch / "other").mkdir()
+            if self._state.spent:
+                (scratch / BOOK).write_text(self._state.spent)
+            return job.to_dict(scratch)
+
+        try:
+            await run_worker(
+                __name__, job.folder, self.findings.protection, make_job, self._receive
+            )
+        except WorkerError as error:
+            raise PolicyError(self._failure or str(error)) from error
         if self._failure:
             raise PolicyError(self._failure)
-        if not self._finished:
-            last = outcome.stderr.strip().splitlines() or [f"exit code {outcome.returncode}"]
-            raise PolicyError(f"The process that runs the hooks has ended: {last[-1]}")
 
-    def _take_output(self, stream: str, text: str) -> None:
-        if stream != "stdout":
-            return
-        *lines, self._rest = (self._rest + text).split("\n")
-        for line in lines:
-            try:
-                self._take_message(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError):
-                self._failure = _DISTURBED
-
-    def _take_message(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: Message) -> None:
         kind = message["kind"]
         if kind == "failed":
             self._failure = message["why"]
-        elif kind == "done":
-            self._finished = True
         elif kind == "progress":
-            self.tell(self._before + message["read"])
+            self.progress(self._before + message["read"])
             if "tally" in message:
                 self.findings.partly = Path(message["trail"]), Tally.from_dict(message["tally"])
         else:
-            self._take_trail(Path(message["trail"]), message)
+            self._keep_trail(Path(message["trail"]), message)
 
-    def _take_trail(self, trail: Path, message: dict[str, Any]) -> None:
+    def _keep_trail(self, trail: Path, message: Message) -> None:
         tally = Tally.from_dict(message["tally"])
         self.findings.done[trail] = tally
         self.findings.partly = None
         self._state.keep(trail, tally, message["spent"])
         self._before += measure_trail(trail)
-        self.tell(self._before)
-
-
-def _resolve(folder: str) -> Path:
-    return Path(folder).resolve()
+        self.progress(self._before)
 
 
 def measure_trail(trail: Path) -> int:
     """The bytes of a trail."""
     files = trail.glob("*.jsonl") if trail.is_dir() else [trail]
     return sum(path.stat().st_size for path in files)
+
+
+# In the process that hooks are tried in
+
+_PROGRESS_PAUSE = 0.2
+"""Seconds between two messages about progress."""
+_TALLY_PAUSE = 2.0
+"""Seconds between two looks at what was found so far: it may have to do."""
+
+
+class Reporter:
+    """Sends how far the work is, and not too often."""
+
+    def __init__(self, send: Send, now: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
+        self._now = now
+        self._next = now() + _PROGRESS_PAUSE
+        self._next_tally = now() + _TALLY_PAUSE
+
+    def report(self, path: Path, read: int, tally: Tally) -> None:
+        """So many bytes of a trail were read, and this was found in it."""
+        now = self._now()
+        if now < self._next:
+            return
+        self._next = now + _PROGRESS_PAUSE
+        found: dict[str, Any] = {"kind": "progress", "trail": str(path), "read": read}
+        if now >= self._next_tally:
+            self._next_tally = now + _TALLY_PAUSE
+            found["tally"] = tally.to_dict()
+        self._send(found)
+
+
+async def run_job(values: Message, send: Send) -> None:
+    """Do a job; AmplifierError if its policy cannot be loaded or mounted."""
+    job, scratch = Job.from_dict(values), Path(values["scratch"])
+    policy = job.policy.load(job.folder, scratch)
+    baseline = None if job.baseline is None else job.baseline.load(job.folder, scratch / "other")
+    found = backtest_trails(
+        job.trails,
+        policy,
+        baseline,
+        window=job.window,
+        examples=job.examples,
+        report=Reporter(send).report,
+    )
+    book = scratch / BOOK
+    async for path, tally in found:
+        spent = await asyncio.to_thread(_read_book, book)
+        send({"kind": "trail", "trail": str(path), "tally": tally.to_dict(), "spent": spent})
+
+
+def _read_book(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def work(values: Message, send: Send) -> None:
+    """Do a job in the process that was started for it."""
+    try:
+        asyncio.run(run_job(values, send))
+    except AmplifierError as error:
+        send({"kind": "failed", "why": str(error)})

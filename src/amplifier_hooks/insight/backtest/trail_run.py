@@ -184,12 +184,12 @@ MASKED = "texts in it were masked before they were recorded"
 FAILED = "it failed, and the trail does not have all values of the event"
 _DECIDED = ("decided", "expired", "remembered")
 
-Tell = Callable[[int, Tally], None]
+Report = Callable[[int, Tally], None]
 """Told of bytes that were read and what was found so far."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Comparison:
     """What to compare: a policy with what happened, or with another policy."""
 
     policy: Policy
@@ -203,38 +203,38 @@ class Wanted:
 class TrailRun:
     """One recorded session, with the sub-agents that it started."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: Path, comparison: Comparison) -> None:
         self._path = path
-        self._wanted = wanted
-        self._tally = Tally(most_examples=wanted.examples, sessions=1)
-        self._questions = Questions(recorded=wanted.baseline is None)
+        self._comparison = comparison
+        self._tally = Tally(most_examples=comparison.examples, sessions=1)
+        self._questions = Questions(recorded=comparison.baseline is None)
         self._looks = Looks()
         # By session, event and call: differences that a person may have decided about.
         self._open: OrderedDict[tuple[str, ...], tuple[str, dict[str, Any]]] = OrderedDict()
         header = read_header(path)
         self._keeps_events = header.level != "decisions"
-        self._now = Rehearsal(wanted.policy, header, wanted.loader, self._looks)
+        self._now = Rehearsal(comparison.policy, header, comparison.loader, self._looks)
         self._then: Rehearsal | None = None
-        if wanted.baseline is not None and wanted.baseline_loader is not None:
-            loader = wanted.baseline_loader
-            self._then = Rehearsal(wanted.baseline, header, loader, self._looks)
+        if comparison.baseline is not None and comparison.baseline_loader is not None:
+            loader = comparison.baseline_loader
+            self._then = Rehearsal(comparison.baseline, header, loader, self._looks)
 
     @property
     def _rehearsals(self) -> tuple[Rehearsal, ...]:
         return (self._now,) if self._then is None else (self._now, self._then)
 
-    async def run(self, tell: Tell = lambda read, tally: None) -> Tally:
-        """Go through the trail; `tell` is called now and then."""
+    async def run(self, report: Report = lambda read, tally: None) -> Tally:
+        """Go through the trail; `report` is called now and then."""
         if not self._keeps_events:
             why = "it keeps decisions only (audit.level: decisions), not the events"
             self._tally.unreadable.append({"trail": str(self._path), "why": why})
             return self._tally
-        reader = TrailReader(self._path, self._listens, self._wanted.window)
+        reader = TrailReader(self._path, self._listens, self._comparison.window)
         try:
             for number, item in enumerate(reader.read_items()):
                 await self._take(item)
                 if not number & 255:
-                    tell(reader.read, self._tally)
+                    report(reader.read, self._tally)
         finally:
             await self._finish(reader)
         return self._tally
@@ -268,7 +268,7 @@ class TrailRun:
     # Events
 
     async def _judge(self, event: RecordedEvent) -> None:
-        counts = self._wanted.window.holds(event.time)
+        counts = self._comparison.window.holds(event.time)
         if counts:
             self._tally.stretch(event.time)
         heard = [await one.hears(event) for one in self._rehearsals]
@@ -380,22 +380,22 @@ async def backtest_trails(
     *,
     window: Window | None = None,
     examples: int = 3,
-    tell: Progress = lambda path, read, tally: None,
+    report: Progress = lambda path, read, tally: None,
 ) -> AsyncIterator[tuple[Path, Tally]]:
     """What a policy would have decided in recorded sessions, against what happened.
 
     With a `baseline`, against what that other policy would have decided. The hooks of both run
-    here, in this process; see `process` for one that can write nothing. No tool runs.
+    here, in this process; `job.Launch` has one that can write nothing. No tool runs.
     """
     with _hold(policy) as loader, _hold_other(baseline) as other:
-        wanted = Wanted(policy, loader, baseline, other, window or Window(), examples)
+        comparison = Comparison(policy, loader, baseline, other, window or Window(), examples)
         for path in trails:
-            yield path, await _run(path, wanted, tell)
+            yield path, await _run(path, comparison, report)
 
 
-async def _run(path: Path, wanted: Wanted, tell: Progress) -> Tally:
+async def _run(path: Path, comparison: Comparison, report: Progress) -> Tally:
     try:
-        return await TrailRun(path, wanted).run(lambda read, tally: tell(path, read, tally))
+        return await TrailRun(path, comparison).run(lambda read, tally: report(path, read, tally))
     except (AuditError, OSError) as error:
         return Tally(unreadable=[{"trail": str(path), "why": str(error)}])
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,11 +11,10 @@ from typing import Any, Self
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.agent.bundles import Bundle, BundleError, load_bundle
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.insight.replay.recording import CannotReplay
-from amplifier_hooks.insight.replay.replay import Replay
-from amplifier_hooks.sandbox.process import run_command
+from amplifier_hooks.insight.replay.recording import CannotReplay, read_recording
+from amplifier_hooks.insight.replay.replay import Replay, replay_session
+from amplifier_hooks.insight.worker import Message, Send, WorkerError, run_worker
 from amplifier_hooks.sandbox.protection import examine_machine
-from amplifier_hooks.sandbox.wall import Wall
 
 
 class ReplayFailed(AmplifierError):
@@ -79,53 +74,41 @@ def digest_material(material: Material) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-_LONGEST = 24 * 3600.0
-_MOST = 50_000_000
-"""Bytes that a worker may tell."""
-
-
 async def launch_replay(job: Job) -> Replay:
-    """Have a worker do a job; CannotReplay or ReplayFailed if it cannot."""
-    with tempfile.TemporaryDirectory(prefix="amplifier-replay-") as name:
-        scratch, temporary = _make_folders(Path(name))
-        return await _run(replace(job, scratch=str(scratch)), temporary)
+    """Replay in a process of its own; CannotReplay or ReplayFailed if it cannot be done."""
+    protection = examine_machine()
+    messages: list[Message] = []
 
+    def make_job(scratch: Path) -> Message:
+        return replace(job, scratch=str(scratch)).to_dict()
 
-def _make_folders(parent: Path) -> tuple[Path, Path]:
-    """Where hooks of ours may keep files, and where anybody may."""
-    scratch, temporary = parent.resolve() / "scratch", parent.resolve() / "tmp"
-    scratch.mkdir()
-    temporary.mkdir()
-    return scratch, temporary
-
-
-async def _run(job: Job, temporary: Path) -> Replay:
-    found = examine_machine()
-    wall = found.kind and Wall(
-        (Path(job.scratch),), (), (), temporary, network="deny", kind=found.kind
-    )
-    outcome = await run_command(
-        [sys.executable, "-P", "-m", "amplifier_hooks.insight.replay.worker"],
-        cwd=Path(job.folder),
-        timeout=_LONGEST,
-        stdin=json.dumps(job.to_dict()),
-        env=dict(os.environ),
-        output_limit=_MOST,
-        wall=wall or None,
-        contained=True,
-    )
-    told = _read_told(outcome.stdout)
-    if "cannot" in told:
-        raise CannotReplay(told["cannot"])
-    if "found" in told:
-        return replace(Replay.from_dict(told["found"]), walled=bool(found.kind))
-    last = outcome.stderr.strip().splitlines() or [f"exit code {outcome.returncode}"]
-    raise ReplayFailed(f"The session cannot be replayed: {told.get('failed') or last[-1]}")
-
-
-def _read_told(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text.strip().splitlines()[-1])
-    except (ValueError, IndexError):
-        return {}
-    return told if isinstance(told, dict) else {}
+        await run_worker(__name__, Path(job.folder), protection, make_job, messages.append)
+    except WorkerError as error:
+        raise ReplayFailed(f"The session cannot be replayed: {error}") from error
+    (message,) = messages
+    if message["kind"] == "cannot":
+        raise CannotReplay(message["why"])
+    if message["kind"] == "failed":
+        raise ReplayFailed(f"The session cannot be replayed: {message['why']}")
+    return replace(Replay.from_dict(message["found"]), walled=protection.kind is not None)
+
+
+# In the process that hooks are tried in
+
+
+def work(values: Message, send: Send) -> None:
+    """Do a job in the process that was started for it."""
+    send(do_job(Job.from_dict(values)))
+
+
+def do_job(job: Job) -> Message:
+    """What a job found, or why it could not be done."""
+    try:
+        recording = read_recording(Path(job.trail))
+        found = replay_session(recording, job.load(), Path(job.scratch), keep_going=job.keep_going)
+    except CannotReplay as error:
+        return {"kind": "cannot", "why": str(error)}
+    except Exception as error:  # noqa: BLE001 - the process that waits tells the person
+        return {"kind": "failed", "why": f"{type(error).__name__}: {error}"}
+    return {"kind": "found", "found": found.to_dict()}

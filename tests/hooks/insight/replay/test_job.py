@@ -1,17 +1,65 @@
-"""Which trail is replayed with which bundle."""
+"""Which trail is replayed with which bundle, in a process of its own."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_hooks.agent.bundles import load_bundle
-from amplifier_hooks.insight.replay.job import Job, ReplayFailed, digest_material, launch_replay
+from amplifier_hooks.insight.replay.job import (
+    Job,
+    ReplayFailed,
+    digest_material,
+    do_job,
+    launch_replay,
+)
 from amplifier_hooks.sandbox.protection import examine_machine
-from tests.hooks.insight.replay.test_worker import record
-from tests.support.project import Project
+from tests.support.project import Project, script
+
+
+async def record(project: Project, trails: Path, **sections: Any) -> Job:
+    """A job that replays a short session of the project with the bundle that it has then."""
+    audit = {"enabled": True, "path": str(trails)}
+    bundle = project.bundle(audit=audit, providers=script("hello"), **sections)
+    async with project.session(bundle) as session:
+        await session.execute("x")
+    (path,) = trails.iterdir()
+    (trails.parent / "scratch").mkdir()
+    scratch = str(trails.parent / "scratch")
+    return Job(trail=str(path), folder=str(project.folder), scratch=scratch)
+
+
+async def test_a_job_tells_what_it_found(project: Project, tmp_path: Path) -> None:
+    """Or why it cannot be done, in a sentence."""
+    job = await record(project, tmp_path / "trails")
+    told = await asyncio.to_thread(do_job, job)
+    assert told["found"]["totals"]["events"] > 5
+    assert told["found"]["differences"] == ()
+    project.write("amplifier.yaml", "nonsense: [")
+    assert "amplifier.yaml" in (await asyncio.to_thread(do_job, job))["why"]
+
+
+async def test_a_trail_that_cannot_be_replayed_is_told_apart(
+    project: Project, tmp_path: Path
+) -> None:
+    """From everything that went wrong."""
+    job = await record(project, tmp_path / "trails")
+    (empty,) = [tmp_path / "empty.jsonl"]
+    empty.write_text("")
+    told = await asyncio.to_thread(do_job, replace(job, trail=str(empty)))
+    assert told["kind"] in ("cannot", "failed")
+
+
+@pytest.mark.slow
+async def test_a_job_that_cannot_be_done_says_why(project: Project, tmp_path: Path) -> None:
+    """In the words of the other process."""
+    job = await record(project, tmp_path / "trails")
+    with pytest.raises(ReplayFailed, match=r"cannot be replayed: .*nowhere"):
+        await launch_replay(replace(job, bundle=str(tmp_path / "nowhere.yaml")))
 
 
 def make_job(folder: Path) -> Job:

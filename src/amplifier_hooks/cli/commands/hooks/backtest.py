@@ -166,7 +166,7 @@ def _run(launch: Launch) -> bool:
 
     total = sum(measure_trail(one) for one in launch.findings.job.trails)
     with show_progress("Backtesting", total) as progress:
-        launch.tell = progress.update
+        launch.progress = progress.update
         try:
             asyncio.run(launch.run())
         except KeyboardInterrupt:

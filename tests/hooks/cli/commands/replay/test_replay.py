@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.insight.replay import Job, Replay
-from amplifier_hooks.insight.replay.worker import do_job
+from amplifier_hooks.insight.replay.job import do_job
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke
 from tests.support.trust import trust_project
