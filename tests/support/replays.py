@@ -15,18 +15,19 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_hooks.agent.session.inspection.trails import holds_log
-from amplifier_hooks.insight.replay.job import Job, do_job
-from amplifier_hooks.insight.replay.plan import StandIns, build_plan
-from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.insight.replay.recorded_people import RecordedApprovals, has_nobody
-from amplifier_hooks.insight.replay.recording import CannotReplay, Recording
-from amplifier_hooks.insight.replay.replay import (
+from amplifier_hooks.insight.replay.job import (
+    Job,
     Replay,
     ReplaySink,
     SilentDisplay,
+    do_job,
     equip,
     run_replay,
 )
+from amplifier_hooks.insight.replay.plan import StandIns, build_plan
+from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.insight.replay.recorded_answers import RecordedApprovals, has_nobody
+from amplifier_hooks.insight.replay.recording import CannotReplay, Recording
 from amplifier_hooks.trails import Header, read_header, read_items
 from tests.support.sessions import Script, SessionHarness
 from tests.support.tallies import AS_BEFORE, Tally

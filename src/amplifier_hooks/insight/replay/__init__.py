@@ -1,9 +1,15 @@
 """Replays: a recorded session runs again, with its recorded model, through today's hooks."""
 
 from amplifier_hooks.insight.replay.comparison import Difference
-from amplifier_hooks.insight.replay.job import Job, ReplayFailed, digest_material, launch_replay
+from amplifier_hooks.insight.replay.job import (
+    Job,
+    Replay,
+    ReplayFailed,
+    digest_material,
+    launch_replay,
+    replay_session,
+)
 from amplifier_hooks.insight.replay.recording import CannotReplay, Recording, read_recording
-from amplifier_hooks.insight.replay.replay import Replay, replay_session
 
 __all__ = [
     "CannotReplay",

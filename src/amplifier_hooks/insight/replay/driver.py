@@ -16,9 +16,8 @@ from amplifier_core.tool_call import call_tool, start_call
 from amplifier_hooks.agent.loops.model_call import compact_now
 from amplifier_hooks.insight.replay.comparison import find_injection
 from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.insight.replay.recorded_tools import read_call
-from amplifier_hooks.insight.replay.recording import CannotReplay, Run
-from amplifier_hooks.insight.replay.steps import Step, list_steps
+from amplifier_hooks.insight.replay.recorded_calls import read_call
+from amplifier_hooks.insight.replay.recording import CannotReplay, Run, Step, list_steps
 from amplifier_hooks.trails import RecordedEvent
 
 _POLL = 0.05

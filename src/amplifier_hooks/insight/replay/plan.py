@@ -11,17 +11,17 @@ from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import read_entry
 from amplifier_hooks.agent.tools import todo
 from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.insight.replay.recorded_hooks import RecordedHooks
-from amplifier_hooks.insight.replay.recorded_model import KEPT, RecordedModel
-from amplifier_hooks.insight.replay.recorded_tools import (
+from amplifier_hooks.insight.replay.recorded_answers import RecordedHooks
+from amplifier_hooks.insight.replay.recorded_calls import (
+    KEPT,
     TODO,
     Outcomes,
+    RecordedModel,
     list_tools,
     mount_recorded,
     tell,
 )
-from amplifier_hooks.insight.replay.recording import Recording
-from amplifier_hooks.insight.replay.steps import FOLLOWS, list_early
+from amplifier_hooks.insight.replay.recording import FOLLOWS, Recording, list_early
 from amplifier_hooks.trails import RecordedEvent, RecordedHook
 from amplifier_hooks.trails.acting import ACTING
 

@@ -19,8 +19,7 @@ from amplifier_hooks.agent.loops.model_call import compact_now
 from amplifier_hooks.insight.changes import Change
 from amplifier_hooks.insight.replay.driver import Driver, VirtualTimeLoop
 from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.insight.replay.recording import CannotReplay
-from amplifier_hooks.insight.replay.steps import DEADLINE
+from amplifier_hooks.insight.replay.recording import DEADLINE, CannotReplay
 from tests.hooks.insight.replay.items import event, note
 from tests.hooks.insight.replay.test_recording import make
 from tests.support.hooks import injects

@@ -1,4 +1,4 @@
-"""Which trail is replayed with which bundle, in a process of its own."""
+"""Replays of sessions, here and in a process of its own."""
 
 from __future__ import annotations
 
@@ -9,16 +9,326 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.approval import ApprovalAnswer
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.testing import MockTool, ScriptedApproval
 from amplifier_hooks.agent.bundles import load_bundle
+from amplifier_hooks.agent.trust.material import collect_material
 from amplifier_hooks.insight.replay.job import (
     Job,
+    Replay,
     ReplayFailed,
+    ReplaySink,
     digest_material,
     do_job,
     launch_replay,
+    replay_session,
 )
+from amplifier_hooks.insight.replay.playback import Playback
+from amplifier_hooks.insight.replay.recording import Run, read_recording
 from amplifier_hooks.sandbox.protection import examine_machine
+from tests.hooks.insight.replay.items import event
+from tests.hooks.insight.replay.test_recording import make
 from tests.support.project import Project, script
+from tests.support.replays import describe, record_session, replay_harness
+from tests.support.sessions import SessionHarness, calls
+
+
+async def test_each_record_is_compared_as_it_is_written() -> None:
+    """The first one that differs stops the replay; what comes after is not looked at."""
+    stopped: list[bool] = []
+    playback = Playback(make(event("session:start", 1), event("prompt:submit", 2, prompt="x")))
+    playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
+    playback.on_stop = lambda: stopped.append(True)
+    sink = ReplaySink(playback)
+    body = {"action": "continue", "hooks": [], "data": {}}
+    first = sink.append("dispatch", body, session="s", event="session:start")
+    assert not playback.differences
+    other = {**body, "data": {"prompt": object()}}
+    assert sink.append("dispatch", other, session="s", event="prompt:submit") == first + 1
+    sink.append("dispatch", body, session="s", event="session:end")
+    await sink.commit()
+    await sink.close()
+    (difference,) = playback.differences
+    assert [one.field for one in difference.changes] == ["given prompt"]
+    assert stopped == [True]
+
+
+SEVERAL: list[dict[str, Any]] = [
+    {
+        "text": "both",
+        "tool_calls": [
+            {"name": "Echo", "input": {"word": "a"}},
+            {"name": "Fails", "input": {}},
+            {"name": "Nope", "input": {}},
+        ],
+    },
+    {"error": "overloaded"},
+    {"text": "done"},
+]
+
+
+class Fails(MockTool):
+    """Raises."""
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        raise RuntimeError("it is broken")
+
+
+def own_hook(folder: Path, code: str) -> dict[str, Any]:
+    """A hook file, as a plan names it."""
+    path = folder / "own.py"
+    path.write_text(f"from amplifier_core.models import HookResult\n\n{code}")
+    return {"module": "own", "source": str(path)}
+
+
+DENY = """async def on_tool_pre(event, data):
+    if data["tool_input"].get("word") == "a":
+        return HookResult(action="deny", reason="not a")
+"""
+
+
+def test_an_unchanged_session_is_identical(tmp_path: Path) -> None:
+    """Whatever happened in it: results, errors, unknown tools, tries of the model, two prompts."""
+    harness = record_session(
+        [*SEVERAL, {"text": "again"}], "one", "two", tools=[MockTool("Echo"), Fails("Fails")]
+    )
+    found = replay_harness(harness, tmp_path)
+    assert found.status == "identical", describe(found)
+    assert (found.totals.calls, found.totals.questions) == (2, 0)
+    assert found.totals.events == len(
+        [one for one in harness.trail.records if one["type"] == "dispatch"]
+    )
+
+
+def test_no_tool_and_no_model_of_the_recorded_session_is_called(tmp_path: Path) -> None:
+    """The tools of the harness count their calls: they are those of the recording alone."""
+    echo = MockTool("Echo")
+    harness = record_session([calls("Echo", word="x"), {"text": "done"}], tools=[echo])
+    assert replay_harness(harness, tmp_path).status == "identical"
+    assert len(echo.calls) == 1
+
+
+def test_a_new_denial_is_the_first_difference(tmp_path: Path) -> None:
+    """Both ways are shown: what was decided, by whom, why, and about what."""
+    harness = record_session(SEVERAL, tools=[MockTool("Echo"), Fails("Fails")])
+    found = replay_harness(harness, tmp_path, hooks=[own_hook(tmp_path, DENY)])
+    (difference,) = found.differences
+    assert (difference.kind, difference.what) == ("changed", "tool:pre of Echo")
+    assert difference.about == {"word": "a"}
+    shown = {one.field: (one.then, one.now) for one in difference.changes}
+    assert shown == {
+        "decision": ("continue", "deny"),
+        "reason": (None, "not a"),
+        "hook own.on_tool_pre": (None, "deny: not a"),
+    }
+
+
+def test_a_denial_that_is_gone_is_a_difference_too(tmp_path: Path) -> None:
+    """A hook that the bundle no longer has does not answer any more."""
+    hooks = [own_hook(tmp_path, DENY)]
+    harness = record_session(SEVERAL, tools=[MockTool("Echo"), Fails("Fails")], hooks=hooks)
+    assert replay_harness(harness, tmp_path, hooks=hooks).status == "identical"
+    (difference,) = replay_harness(harness, tmp_path, hooks=[]).differences
+    assert {one.field: one.now for one in difference.changes}["decision"] == "continue"
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        (
+            'async def on_tool_post(event, data):\n    return HookResult(action="inject_context", '
+            'context_injection="look")\n',
+            "tool:post of Echo",
+        ),
+        (
+            "async def on_tool_pre(event, data):\n    data['tool_input'] = {'word': 'b'}\n"
+            '    return HookResult(action="modify", data=data)\n',
+            "tool:pre of Echo",
+        ),
+        (
+            'async def on_prompt_submit(event, data):\n    return HookResult(action="ask_user")\n',
+            "prompt:submit",
+        ),
+    ],
+)
+def test_every_kind_of_new_answer_is_found(tmp_path: Path, code: str, what: str) -> None:
+    """Injections, changes and questions, at the event where they begin."""
+    harness = record_session([calls("Echo", word="a"), {"text": "done"}], tools=[MockTool("Echo")])
+    (difference,) = replay_harness(harness, tmp_path, hooks=[own_hook(tmp_path, code)]).differences
+    assert difference.what == what
+
+
+def test_after_the_first_difference_the_rest_can_be_looked_at(tmp_path: Path) -> None:
+    """As far as the recording has answers."""
+    script = [calls("Echo", word="a"), calls("Echo", word="b"), calls("Echo", word="a"), {}]
+    harness = record_session(script, tools=[MockTool("Echo")])
+    found = replay_harness(harness, tmp_path, hooks=[own_hook(tmp_path, DENY)], keep_going=True)
+    denied = [one for one in found.differences if one.what == "tool:pre of Echo"]
+    assert [one.about for one in denied] == [{"word": "a"}, {"word": "a"}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Allow",
+        "Deny",
+        ApprovalAnswer("Allow", by="ann", comment="go on", edited_input={"text": "edited"}),
+    ],
+)
+def test_people_answer_as_they_answered(tmp_path: Path, answer: Any) -> None:
+    """Yes, no, and with another input; nobody is asked."""
+    code = (
+        "async def on_tool_pre(event, data):\n"
+        '    return HookResult(action="ask_user", approval_prompt="really?")\n'
+    )
+    hooks = [own_hook(tmp_path, code)]
+    person = ScriptedApproval(answer)
+    harness = record_session(
+        [calls("Echo", word="a"), {"text": "done"}],
+        tools=[MockTool("Echo")],
+        approval=person,
+        hooks=hooks,
+    )
+    found = replay_harness(harness, tmp_path, hooks=hooks)
+    assert found.status == "identical", describe(found)
+    assert found.totals.questions == 1
+    assert len(person.questions) == 1
+
+
+def test_a_turn_that_was_stopped_is_stopped_again(tmp_path: Path) -> None:
+    """At once, in the middle of a tool; the next prompt is taken as usual."""
+
+    async def run() -> SessionHarness:
+        class Stops(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                await harness.coordinator.request_cancel(immediate=True)
+                await asyncio.sleep(60)
+                return ToolResult()
+
+        script = [calls("Stops"), {"text": "next"}]
+        async with SessionHarness(script, tools=[Stops("Stops")]) as harness:
+            await harness.session.execute("one")
+            await harness.session.execute("two")
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+
+
+def test_a_conversation_is_made_smaller_at_the_same_point(tmp_path: Path) -> None:
+    """Though the recorded model could read less than the context was told."""
+    script = [{"text": "word " * 30}] * 6
+    small = {"max_tokens": 120, "keep_last": 1}
+    harness = record_session(script, *["more"] * 6, context_config=small)
+    told = [one["event"] for one in harness.trail.of_type("dispatch")]
+    assert "context:post_compact" in told
+    harness.plan["session"]["context"]["config"] = {**small, "max_tokens": 100_000}
+    found = replay_harness(harness, tmp_path)
+    assert found.status == "identical", describe(found)
+
+
+def test_hours_of_waiting_take_no_time(tmp_path: Path) -> None:
+    """A model that is tried again waits in a clock that does not."""
+    slow = {"retry_delay": 0.0}
+    harness = record_session([{"error": "overloaded"}, {"text": "ok"}], loop_config=slow)
+    harness.plan["session"]["orchestrator"]["config"] = {"retry_delay": 3600.0}
+    assert replay_harness(harness, tmp_path).status == "identical"
+
+
+def test_a_process_that_died_is_followed_to_its_last_record(tmp_path: Path) -> None:
+    """What would have come next is no difference: nobody knows."""
+    harness = record_session([calls("Echo", word="a"), {"text": "done"}], tools=[MockTool("Echo")])
+    lines = harness.trail.lines
+    started = next(place for place, line in enumerate(lines) if b'"tool_started"' in line)
+    del lines[started + 1 :]
+    found = replay_harness(harness, tmp_path)
+    assert found.status == "identical", describe(found)
+    assert found.broken_off
+
+
+def test_hooks_that_no_module_brought_answer_what_they_answered(tmp_path: Path) -> None:
+    """Those of an application are not here; what they said is."""
+
+    async def run() -> SessionHarness:
+        async def change(event: str, data: dict[str, Any]) -> HookResult:
+            return HookResult(action="modify", data={**data, "tool_input": {"text": "other"}})
+
+        async def inject(event: str, data: dict[str, Any]) -> HookResult:
+            return HookResult(action="inject_context", context_injection="note")
+
+        async def fail(event: str, data: dict[str, Any]) -> HookResult:
+            raise ValueError("broken")
+
+        script = [calls("Echo", word="a"), {"text": "done"}]
+        async with SessionHarness(script, tools=[MockTool("Echo")]) as harness:
+            harness.hooks.register("tool:pre", change)
+            harness.hooks.register("tool:post", inject)
+            harness.hooks.register("prompt:submit", fail)
+            await harness.session.execute("one")
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+    assert found.totals.injections == 1
+
+
+def test_two_replays_find_the_same(tmp_path: Path) -> None:
+    """To the last figure."""
+    harness = record_session(SEVERAL, tools=[MockTool("Echo"), Fails("Fails")])
+    hooks = [own_hook(tmp_path, DENY)]
+    first, second = (replay_harness(harness, tmp_path, hooks=hooks).to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_what_was_found_can_be_told_to_another_process(tmp_path: Path) -> None:
+    """And read back."""
+    harness = record_session(SEVERAL, tools=[MockTool("Echo"), Fails("Fails")])
+    found = replay_harness(harness, tmp_path, hooks=[own_hook(tmp_path, DENY)])
+    assert Replay.from_dict(found.to_dict()) == found
+
+
+DELEGATES = [
+    {
+        "tool_calls": [
+            {"name": "Delegate", "input": {"agent_name": "reader", "task": "read a"}},
+            {"name": "Delegate", "input": {"agent_name": "reader", "task": "read b"}},
+        ]
+    },
+    {"text": "both have read"},
+]
+READS = {"module": "provider-scripted", "config": {"script": [{"text": "I have read"}]}}
+
+
+async def record_project(project: Project, trails: Path) -> Path:
+    """A session with two sub-agents at once, which is resumed by another process."""
+    bundle = project.bundle(
+        providers=[{"module": "provider-scripted", "config": {"script": DELEGATES}}],
+        tools=["tool-delegate"],
+        hooks=["hooks-datetime"],
+        agents={"reader": {"description": "Reads.", "providers": [READS]}},
+        audit={"enabled": True, "path": str(trails)},
+    )
+    async with project.session(bundle) as session:
+        await session.execute("one")
+        state = await session.state()
+    async with project.session(bundle, resume=state) as session:
+        await session.execute("two")
+    (path,) = trails.iterdir()
+    return path
+
+
+async def test_sub_agents_and_resumed_sessions_are_replayed(
+    project: Project, tmp_path: Path
+) -> None:
+    """Each sub-agent as the one that its call had started, at the time that it was then."""
+    path = await record_project(project, tmp_path / "trails")
+    recording = await asyncio.to_thread(read_recording, path)
+    assert len(recording.parents) == 4
+    material = collect_material(project.bundle(), project.folder)
+    found = await asyncio.to_thread(replay_session, recording, material, tmp_path)
+    assert found.status == "identical", describe(found)
+    assert found.totals.calls == 4
 
 
 async def record(project: Project, trails: Path, **sections: Any) -> Job:

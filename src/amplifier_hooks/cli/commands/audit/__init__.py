@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import click
 
-from amplifier_hooks.cli.commands.audit.checkpoints import checkpoint, prove
-from amplifier_hooks.cli.commands.audit.keys import create_key
+from amplifier_hooks.cli.commands.audit.checkpoints import checkpoint, create_key, prove, redact
 from amplifier_hooks.cli.commands.audit.listing import list_command
 from amplifier_hooks.cli.commands.audit.records import show, tail
-from amplifier_hooks.cli.commands.audit.redaction import redact
 from amplifier_hooks.cli.commands.audit.serve import serve
 from amplifier_hooks.cli.commands.audit.statistics import stats
 from amplifier_hooks.cli.commands.audit.verification import verify

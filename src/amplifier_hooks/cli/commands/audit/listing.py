@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_hooks.cli.commands.audit.filters import list_session_ids
 from amplifier_hooks.cli.commands.audit.options import AS_JSON, report_errors
+from amplifier_hooks.cli.commands.audit.records import list_session_ids
 
 if TYPE_CHECKING:
     from amplifier_audit import LogFiles

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from amplifier_hooks.cli.commands.audit.filters import make_filter
 from amplifier_hooks.cli.commands.audit.options import (
     AS_JSON,
     add_filters,
     add_log,
     report_errors,
 )
+from amplifier_hooks.cli.commands.audit.records import make_filter
 
 _COLUMNS = ("hook", "calls", "denied", "asked", "injected", "failed", "p50 ms", "p95 ms", "p99 ms")
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from amplifier_core.models import HookResult
-from amplifier_hooks.cli.commands.hooks.data_change import DataChange, describe_changes
 from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
+from amplifier_hooks.cli.commands.hooks.trace_text import DataChange, describe_changes
 from amplifier_hooks.cli.text.fragments import cut_end
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_hooks.cli.text.table import Cell, Column, Table

@@ -1,4 +1,4 @@
-"""Hooks that do not run in a replay: they answer what they answered then."""
+"""The people of a replayed session, and the hooks that do not run: they answer as they did."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import wraps
 from typing import Any, cast
 
 from amplifier_core.answers import read_answer
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout, HandedOver
+from amplifier_core.errors import ApprovalError
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, Role
 from amplifier_core.records import HookAnswer, InjectedText, plain
@@ -14,11 +16,64 @@ from amplifier_core.utils import is_awaitable
 from amplifier_hooks.insight.changes import repeat_change
 from amplifier_hooks.insight.replay.comparison import find_doubts, find_injection
 from amplifier_hooks.insight.replay.playback import Playback
-from amplifier_hooks.trails import (
-    RecordedApproval,
-    RecordedEvent,
-    RecordedHook,
-)
+from amplifier_hooks.insight.replay.recording import Asked, Recording, collect_questions
+from amplifier_hooks.trails import RecordedApproval, RecordedEvent, RecordedHook
+
+
+class RecordedApprovals:
+    """An approval system that repeats what a recording tells of decisions."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._asked = {
+            session: collect_questions(items)
+            for session, items in playback.recording.sessions.items()
+        }
+
+    async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | HandedOver:
+        """Answer as it was answered then; for ever open if nobody ever did."""
+        asked = self._take(question)
+        if asked is None:
+            raise ApprovalError("nobody was asked this when the session was recorded")
+        end = asked.end
+        closes = end is not None and end.stage != "cancelled"
+        await self._playback.wait(
+            asked.request.sequence, end.sequence if end is not None and closes else None
+        )
+        assert end is not None
+        if end.stage == "handed_over":
+            return HandedOver(end.to, goes_on=end.goes_on)
+        if end.how == "timeout":
+            raise ApprovalTimeout(end.detail)
+        if not end.decision:
+            raise ApprovalError(end.detail or "nobody decided")
+        return ApprovalAnswer(end.decision, end.by or None, end.comment or None, asked.edited_input)
+
+    def _take(self, question: ApprovalQuestion) -> Asked | None:
+        waiting = self._asked.get(self._playback.find_session(question.session_id), [])
+        own = [one for one in waiting if one.request.hook == question.hook]
+        best = max(own, key=lambda one: _rate(one.request, question), default=None)
+        if best is not None:
+            waiting.remove(best)
+        return best
+
+
+def _rate(asked: RecordedApproval, question: ApprovalQuestion) -> tuple[bool, bool, bool]:
+    """How much of a recorded question is in this one."""
+    return (
+        asked.digest == question.digest,
+        asked.call_id == question.tool_call_id,
+        asked.prompt == question.prompt,
+    )
+
+
+def has_nobody(recording: Recording) -> bool:
+    """Whether the recorded session had nobody to ask."""
+    return any(
+        isinstance(item, RecordedApproval) and item.how == "nobody"
+        for items in recording.sessions.values()
+        for item in items
+    )
 
 
 def make_exception(name: str, message: str, base: type[Exception] = Exception) -> Exception:
@@ -98,7 +153,7 @@ class RecordedHooks:
 
     def _repeat(self, said: HookAnswer, then: RecordedEvent, data: dict[str, Any]) -> HookResult:
         if said.error is not None:
-            raise _make_error(str(said.error))
+            raise _make_hook_error(str(said.error))
         if said.action == "deny":
             return HookResult(action="deny", reason=plain(said.reason) or None)
         if said.action == "modify":
@@ -168,6 +223,6 @@ def _list_distinct(hooks: Iterable[RecordedHook]) -> list[RecordedHook]:
     return list({(one.name, one.event): one for one in hooks}.values())
 
 
-def _make_error(text: str) -> Exception:
+def _make_hook_error(text: str) -> Exception:
     name, _, message = text.partition(": ")
     return make_exception(name, message)
