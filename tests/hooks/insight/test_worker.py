@@ -75,6 +75,6 @@ async def test_a_process_that_does_not_do_its_job_is_an_error(tmp_path: Path) ->
         return {}
 
     with pytest.raises(WorkerError, match=r"has ended: ModuleNotFoundError: .*no_such_module"):
-        await run_worker("no_such_module", tmp_path, examine_machine(), make_job, given.append)
+        await run_worker("no_such_module", tmp_path, examine_machine(), make_job, [].append)
     (scratch,) = given
     assert not scratch.parent.exists()
