@@ -68,6 +68,7 @@ def test_what_hooks_print_does_not_mix_with_messages(
 async def test_a_process_that_does_not_do_its_job_is_an_error(tmp_path: Path) -> None:
     """With its last words; the folders that it was given are gone."""
     given: list[Path] = []
+    received: list[Message] = []
 
     def make_job(scratch: Path) -> Message:
         given.append(scratch)
@@ -75,6 +76,7 @@ async def test_a_process_that_does_not_do_its_job_is_an_error(tmp_path: Path) ->
         return {}
 
     with pytest.raises(WorkerError, match=r"has ended: ModuleNotFoundError: .*no_such_module"):
-        await run_worker("no_such_module", tmp_path, examine_machine(), make_job, [].append)
+        await run_worker("no_such_module", tmp_path, examine_machine(), make_job, received.append)
+    assert received == []
     (scratch,) = given
     assert not scratch.parent.exists()
