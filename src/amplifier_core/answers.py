@@ -106,7 +106,7 @@ DENIED_BY = "denied_by"
 # What `modify` cannot change; a dict, because it is asked by name and has an order.
 PINNED = dict.fromkeys(("timestamp", "session_id", JUDGED_AGAIN, DENIED_BY))
 
-# Fields that the registry adds, and that nobody misses.
+# Fields that the registry adds; an answer may leave them out.
 _ADDED = frozenset({"parent_id", *PINNED})
 
 
@@ -140,7 +140,7 @@ class Outcome(NamedTuple):
     data: dict[str, Any] | None = None
     hook: str = ""
     reason: str = ""
-    digest: str = ""  # of what a person allowed; empty when nobody was asked
+    digest: str = ""  # of what a person allowed; empty when no person was asked
     comments: tuple[str, ...] = ()  # what people said when they allowed it
     answers: tuple[Any, ...] = ()  # what hooks said, for an operation that carries it out itself
     handed_over: bool = False  # another program asks its person before it runs this
@@ -151,7 +151,7 @@ class Outcome(NamedTuple):
         return describe_denial(self.hook or "a hook", self.reason)
 
     def to_result(self) -> HookResult:
-        """The outcome as the public face tells it: `continue` with the data, or `deny`."""
+        """The outcome in the public form: `continue` with the data, or `deny`."""
         if not self.allowed:
             return HookResult(action="deny", reason=self.reason, data=self.data)
         if self.handed_over:
@@ -163,7 +163,7 @@ class Outcome(NamedTuple):
 
 
 def describe_denial(hook: str, reason: str) -> str:
-    """What the agent reads of an operation that somebody denied."""
+    """What the agent reads about a denied operation."""
     return f"Operation denied by {hook}: {reason or 'no reason given'}"
 
 

@@ -316,7 +316,7 @@ def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
         return _refuse_answer(f"{shown!r} is not one of {', '.join(question.options)}")
     edited = answer.edited_input
     if edited is not None and not isinstance(edited, dict):
-        # Somebody wanted another input to run; not the one that was shown.
+        # The person wanted another input to run; not the one that was shown.
         return _refuse_answer(f"an edited input of type {type(edited).__name__}")
     by = _read_text(answer.by)
     return GateDecision(

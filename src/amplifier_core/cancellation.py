@@ -21,7 +21,7 @@ class CancellationState(StrEnum):
 
 
 class CancellationToken:
-    """Loops look at it between steps; whoever has to act at once registers a callback."""
+    """Loops look at it between steps; code that has to act at once registers a callback."""
 
     def __init__(self) -> None:
         self._state = CancellationState.NONE

@@ -1,4 +1,4 @@
-"""The part of the coordinator's face that existing modules fix, and our own do without.
+"""The part of the coordinator that existing modules rely on, and ours do without.
 
 Loops of the ecosystem call `hooks.emit` themselves and then hand over each result to be carried
 out, under names and with return values that are what they are. A thin layer over `operation`.
@@ -129,7 +129,7 @@ class CompatInterface:
 def _build_run(
     named_handlers: dict[str, HookHandler], event: str, hook: str, result: HookResult
 ) -> Dispatch:
-    """A dispatch for a result that somebody handed over in the name of a hook."""
+    """A dispatch for a result that a loop handed over in the name of a hook."""
     handler = named_handlers.setdefault(hook, HookHandler(_stay_silent, name=hook))
     run = Dispatch(event, (), dict(result.data or {}))
     run.denied = result.action == "deny"
@@ -158,7 +158,7 @@ async def _inject(
 
 
 async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:
-    """Carry out the answers of a dispatch that somebody else ran and goes on with.
+    """Carry out the answers of a dispatch that a loop ran and goes on with.
 
     What is injected for one request only is handed back: who emits also builds the request.
     """

@@ -1,4 +1,4 @@
-"""The session coordinator: the face that modules see, and the effects of what hooks answer."""
+"""The session coordinator: the interface of modules, and the effects of what hooks answer."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class SessionCoordinator(CompatInterface, ModuleHost):
     ) -> HookResult:
         """Dispatch an event, carry out every answer, and return the outcome.
 
-        That is `continue` with the final data, a copy nobody else holds, or `deny` with the reason.
+        That is `continue` with the final data, a private copy, or `deny` with the reason.
         """
         name: Any = event
         return (await self.judge(name, data)).to_result()
@@ -151,7 +151,7 @@ class SessionCoordinator(CompatInterface, ModuleHost):
         )
 
     def watch_hooks(self, watch_with: Callable[[], Watch]) -> None:
-        """Have somebody look on while hooks run: called for each dispatch."""
+        """Observe hooks while they run; `watch_with` makes an observer for each dispatch."""
         self._operations.watch_with = watch_with
 
     async def deny(self, event: str, hook: str, reason: str) -> Outcome:
@@ -265,7 +265,7 @@ class SessionCoordinator(CompatInterface, ModuleHost):
             await self.show(text, "warning", f"hook:{handler.name}")
 
     async def show_pending_messages(self) -> None:
-        """Show what came up where nothing could be shown."""
+        """Show the messages that came up where none could be shown."""
         news = self._trail.pending_messages
         self._trail.pending_messages = []
         for one in news:
@@ -337,7 +337,7 @@ class SessionCoordinator(CompatInterface, ModuleHost):
             history = await self._injector.complete_history(history)
         messages = self._injector.use_ephemeral(history)
         asked: payloads.ProviderRequestData = {**data, "messages": messages}
-        # A long conversation is copied only for somebody to look at.
+        # A long conversation is copied only if a hook will see it.
         if not self.hooks.has_listeners(events.PROVIDER_REQUEST):
             await self._operations.record_only(events.PROVIDER_REQUEST, asked)
             return Outcome(True, cast("dict[str, Any]", asked))
@@ -375,7 +375,7 @@ class SessionCoordinator(CompatInterface, ModuleHost):
                 (one.why, "warning", f"hook:{one.injection.hook}") for one in lost
             ]
 
-    # The face that modules see
+    # The interface of modules
 
     def _find_tool(self, name: Any) -> Any:
         if isinstance(name, str):
@@ -395,12 +395,12 @@ class SessionCoordinator(CompatInterface, ModuleHost):
         self._gate.system = system
 
     def seal(self) -> None:
-        """The session starts: from here on nobody replaces what grants approval."""
+        """Refuse any change of the approval system from now on, because the session starts."""
         self._sealed = True
 
     @property
     def trail(self) -> Trail:
-        """The pen of this session; hooks and tools cannot import what it writes to."""
+        """Writes the records of this session; hooks and tools cannot import what is behind it."""
         return self._trail
 
     def scrub(self, value: Any) -> Any:

@@ -20,7 +20,7 @@ def current_request_id() -> str | None:
 
 
 def add_request_id(event: str, data: dict[str, Any]) -> None:
-    """Give a request an id, and repeat it on what the same task tells of it; a given one wins."""
+    """Give a request an id, and add it to later events of the same task; a given id wins."""
     if event == OPENING:
         import uuid  # a process that only routes events starts faster without it
 

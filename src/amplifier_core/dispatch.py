@@ -64,7 +64,7 @@ class Dispatch:
     ) -> None:
         self.event = event
         self.handlers = list(handlers)
-        """The registrations that this event reaches, in order; nobody changes the list."""
+        """The registrations that this event reaches, in order. The list is never changed."""
         self.mode = mode
         self.given = data
         self.data = data
@@ -81,7 +81,7 @@ class Dispatch:
         self.times: dict[int, float] = {}
         """The seconds that each hook took which was called, by registration."""
         self.printed: dict[HookHandler, str] | None = None
-        """What hooks printed, by registration; None if nobody keeps that apart."""
+        """What hooks printed, by registration; None if output is not captured."""
         self._shared: dict[str, Any] | None = None
 
     @property
@@ -122,7 +122,7 @@ class Dispatch:
         return self.event
 
     def copy_for(self, handler: HookHandler) -> dict[str, Any]:
-        """The data for a hook to look at: what it does to them reaches nobody.
+        """A copy of the data for a hook: what it changes in place has no effect.
 
         Most hooks look at one copy, one after another; `check_shared_copy` comes after each.
         """
@@ -203,7 +203,7 @@ def find_dispatch(result: HookResult) -> Dispatch | None:
     run = result._dispatch if isinstance(result, EmittedResult) else None
     if run is None:
         return None
-    # A copy whose action somebody changed is another answer.
+    # A copy with another action is another answer.
     if fold(run.answers, run.data).action == result.action:
         return run
     return None

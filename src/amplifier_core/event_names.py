@@ -109,7 +109,7 @@ _OURS = {keep_letters(name): ours for ours, names in _THEIRS.items() for name in
 
 
 def translate(name: str) -> str | None:
-    """Our event for the name that somebody else has for it; None for a name that says nothing."""
+    """Our event for the name that another program has for it; None if the name says nothing."""
     return find_named(name) or _guess(name)
 
 

@@ -1,4 +1,4 @@
-"""The way of one operation through its gates: every hook that asked must be answered with yes."""
+"""The approvals of one operation: every hook that asked must be answered with yes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResult:
-    """How an operation came through its gates."""
+    """Whether an operation may go on after its questions, and what was said about it."""
 
     allowed: bool = True
     hook: str = ""
@@ -62,7 +62,7 @@ class ApprovalResult:
     edited_input: dict[str, Any] | None = None
     digest: str = ""
     waited: bool = False  # for a person, and did not only remember what one said
-    handed_over: bool = False  # another program asks its person, and nobody knows the answer
+    handed_over: bool = False  # another program asks its person; the answer is not known
 
 
 UNASKED = ApprovalResult()
@@ -96,7 +96,7 @@ class Gatekeeper:
     async def clear(self, run: Dispatch, answered: Answered, unasked: str = "") -> ApprovalResult:
         """Put every question of the operation that has not been answered yet.
 
-        `unasked` is why nobody is to be asked any more: what is left to ask is then refused.
+        `unasked` is why no more questions may be put: what is left to ask is then refused.
         """
         if run.denied:
             last = run.answers[-1]
@@ -188,7 +188,7 @@ class Gatekeeper:
         return await self._trail.write_ahead(body, event=question.event, handler=answer.handler)
 
     async def _ask_once(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
-        """Ask, unless the same question is what somebody further up is waiting for."""
+        """Ask, unless the same question is already being asked further up in this stack."""
         key = (answer.handler.id, question.prompt, question.digest)
         if key in _open.get():
             return GateDecision(False, "invalid", detail="the same question is being asked already")
@@ -218,7 +218,9 @@ class Gatekeeper:
         if decision.how == "handed_over":
             failure = await self._hand_over(answer, question, decision, pending)
         else:
-            counts = answer.handler.counts  # not earlier: a hook may leave while somebody decides
+            counts = (
+                answer.handler.counts
+            )  # not earlier: a hook may be removed while the person decides
             if pending is not None:
                 self._handovers.forget(pending)
                 counts.settle(pending.known if pending.counted else "")

@@ -125,7 +125,7 @@ class Handovers:
                 await self._learn(one, "allowed", evidence)
 
     def lose(self) -> None:
-        """The other program has started anew: what became of open questions, nobody will show."""
+        """The other program has restarted: the outcome of open questions stays unknown."""
         for one in self._pending:
             one.lost = True
 

@@ -106,7 +106,7 @@ class HookRegistry(RegistryNames):
         self._mode = choose_mode(mode, None if parent is None else parent.mode)
         self._registrations = _Registrations({}, ())
         self._lock = threading.Lock()
-        """Held by whoever replaces the registrations."""
+        """Held while the registrations are replaced."""
         self._times: Counter[tuple[str, tuple[int, ...]]] = Counter()
         """How often each function is registered for an event."""
         self._declared: frozenset[str] = frozenset()
@@ -114,7 +114,7 @@ class HookRegistry(RegistryNames):
         self._former_counts: dict[str, HookCounts] = {}
         self._listeners: list[Callable[[str, HookHandler], None]] = []
         self.reporter: Callable[[Dispatch], Awaitable[None]] | None = None
-        """Who is told of what hooks did to no effect when somebody emits directly: the session."""
+        """Called with what had no effect when a module emits directly; set by the session."""
         self.clock: Callable[[], str] = timestamp
         """Tells when an event happens."""
 
@@ -205,7 +205,7 @@ class HookRegistry(RegistryNames):
         self._declared |= {*names}
 
     def declares(self, event: str) -> bool:
-        """Whether somebody has declared an event that this name or pattern fits."""
+        """Whether an event that this name or pattern fits was declared."""
         own = event in self._declared or any(fnmatchcase(one, event) for one in self._declared)
         return own or (self.parent is not None and self.parent.declares(event))
 
@@ -231,7 +231,7 @@ class HookRegistry(RegistryNames):
             if not self._times[record.event, record.identity]:
                 del self._times[record.event, record.identity]
         self._announce("unregistered", record)
-        # An event that is under way may still call it, and somebody answer what it asked.
+        # An event that is under way may still call it, and a person answer its question.
         former = self._former_counts.setdefault(record.name, HookCounts())
         record.counts = former.add(record.counts)
 
@@ -406,7 +406,7 @@ class HookRegistry(RegistryNames):
 def _is_twin(record: HookHandler, others: Handlers) -> bool:
     """Whether its function listens to the event already, as a guard or at the same place.
 
-    Whoever only looks may want to look twice, before and after others.
+    An observer may want to see the data twice, before and after other hooks.
     """
     twins = [one for one in others if one.identity == record.identity]
     return any(record.is_guard or one.priority == record.priority for one in twins)

@@ -197,7 +197,7 @@ UNFETCHED = (
 UNPLACED = "the conversation ends with a tool call that has no result"
 UNSENT = "no request to the model came after it"
 
-# The hook of a result that somebody handed over without saying whose it is.
+# The name of the hook where a loop hands over a result without one.
 UNKNOWN = "unknown"
 
 
@@ -429,7 +429,7 @@ class Injector:
         return self._record_unused(lost, UNFETCHED)
 
     async def close(self) -> list[Drop]:
-        """The session is over: nobody will ask for what still waits. What is to be said of it."""
+        """Drop what still waits, because the session is over; returns what should be reported."""
         self.calls.under_way = 0
         await self.calls.place_parked()
         parked = [one for group in self.calls.parked for one in group]

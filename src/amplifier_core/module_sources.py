@@ -16,7 +16,7 @@ from amplifier_core.utils import resolve
 
 
 class ModuleNotFoundError(Exception):
-    """The resolver does not know the module; whoever asked looks elsewhere."""
+    """The resolver does not know the module; the caller looks elsewhere."""
 
 
 class ModuleLoadError(Exception):

@@ -30,7 +30,7 @@ from amplifier_core.utils.slots import take_slot
 # How often one operation may be edited or judged again before it is denied.
 MOST_ROUNDS = 8
 
-# Why whoever gives the same edit to the same hook again is not asked a third time.
+# The reason for refusing a third question when the same edit was given twice.
 SAME_EDIT = "the same edit was given twice and did not settle it"
 
 # Who denies when no hook did.
@@ -59,11 +59,11 @@ class Operations:
     gatekeeper: Gatekeeper
     trail: Trail
     effects: Effects
-    # Makes, for each dispatch, whoever else looks on while hooks run.
+    # Makes another observer of the hooks for each dispatch.
     watch_with: Callable[[], Watch] | None = None
 
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
-        """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
+        """Dispatch an event and carry out every answer; the returned data is a private copy."""
         given = detach(normalize_data(data))
         if event in notifications:
             answers = await self.notify(event, given)
@@ -144,7 +144,7 @@ class Operations:
     async def conclude(self, run: Dispatch, approval: ApprovalResult) -> Outcome:
         """What became of an operation that came through its gates, or did not."""
         if not approval.allowed:
-            if approval.handed_over:  # denied by nobody: it waits for an answer
+            if approval.handed_over:  # not denied: it waits for an answer
                 return Outcome(False, None, approval.hook, approval.reason, handed_over=True)
             await self.gatekeeper.withdraw(run)
             denied = await self.effects.deny(run.event, approval.hook, approval.reason)
@@ -224,9 +224,9 @@ def _find_unshown(run: Dispatch, before: Dispatch) -> tuple[list[Answer], dict[H
 
 
 class _Witness:
-    """Records when each hook begins and ends, and lets somebody else look on.
+    """Records when each hook begins and ends, and tells another observer.
 
-    Whoever else looks on sees one hook at a time.
+    The other observer sees one hook at a time.
     """
 
     def __init__(self, other: Watch | None, trail: Trail | None, event: str) -> None:

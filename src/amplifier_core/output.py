@@ -103,7 +103,7 @@ class Routing:
             sys.stderr = _wrap(sys.stderr)
 
     def __exit__(self, *_: object) -> None:
-        """Give the streams back, unless hooks of somebody else are still running."""
+        """Give the streams back, unless hooks of another session are still running."""
         global _users
         with _lock:
             _users -= 1
@@ -119,7 +119,7 @@ def _wrap(stream: Any) -> Any:
 
 
 def _unwrap(stream: Any) -> Any:
-    # Somebody may have replaced it since.
+    # It may have been replaced since.
     if isinstance(stream, _Router):
         return stream.stream
     return stream

@@ -1,4 +1,4 @@
-"""A registration: one handler, the event it listens to, how it wants to be run, who looks on."""
+"""A registration: one handler, its event, its priority and limits, and who observes its calls."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class HookHandler:
         self.has_own_copy = self.is_guard or timeout is not None or parallel
         """Whether it gets a copy of the data that no other hook ever holds.
 
-        A guard judges what nobody else can have changed; a hook that is left behind by its time
-        limit, or runs beside others, could change what others see.
+        A guard judges data that no other hook can have changed; a hook that is left behind by its
+        time limit, or runs beside others, could change what others see.
         """
         self.locked = False
         """Whether it runs behind all others that may answer, so that none changes what it saw."""
@@ -126,7 +126,7 @@ class Watch(Protocol):
     """Looks on while hooks run, one at a time.
 
     What `begin` returns, if anything, is given what the hook would have been waited for, and
-    returns what to wait for instead: so whoever looks on sees each step of the hook.
+    returns what to wait for instead: so the observer sees each step of the hook.
     """
 
     def begin(self, handler: HookHandler) -> Follow | None: ...

@@ -66,7 +66,7 @@ class MemoryAudit:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """All records, as whoever reads the log would see them."""
+        """All records, as a reader of the log would see them."""
         return [json.loads(line) for line in self.lines]
 
     def of_type(self, type: str) -> list[dict[str, Any]]:

@@ -117,7 +117,7 @@ async def before_tool(
     judged = await judge_call(coordinator, requested, tools)
     if judged.refusal is not None:
         return judged
-    if judged.outcome.handed_over:  # nobody asks before it runs here
+    if judged.outcome.handed_over:  # no other program asks before it runs here
         await coordinator.handovers.withdraw(events.TOOL_PRE, requested.get("tool_call_id", ""))
         return _refuse(judged, describe_denial(KERNEL, ASKED_ELSEWHERE))
     reason = await start_call(coordinator, judged.outcome, judged.call, judged.is_same_tool)
@@ -131,7 +131,7 @@ async def judge_call(
 ) -> JudgedCall:
     """Take a call through hooks and gates; refused is also what they left in no usable form.
 
-    Whoever runs the tool calls `start_call` next, unless it is refused.
+    The caller runs `start_call` next, unless the call is refused.
     """
     tool_before = tools.get(requested["tool_name"])
     outcome = await coordinator.judge(events.TOOL_PRE, requested)
@@ -159,7 +159,7 @@ async def start_call(
 ) -> str | None:
     """Record that the call starts; returns why it must not, if it is not what a person allowed.
 
-    Of a call that was handed over, nobody knows yet whether it will start: nothing is recorded.
+    Whether a call that was handed over will start is not known yet: nothing is recorded.
     """
     trail = coordinator.trail
     name = call.get("tool_name")
@@ -259,7 +259,7 @@ async def after_failure(
 ) -> Outcome:
     """Tell hooks of a call that did not run to its end; `record_end` comes before, if it began.
 
-    What they answer has no effect; whoever tells them so finds it in the outcome.
+    What they answer has no effect; the outcome has it, for callers that say so.
     """
     failed: ToolErrorData = {
         "tool_name": call["tool_name"],

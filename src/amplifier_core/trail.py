@@ -89,7 +89,7 @@ class Source(TypedDict, total=False):
 
 
 class Trail:
-    """One session's pen: knows who writes, what to leave out, and when it must be on disk."""
+    """Writes the records of one session, scrubbed and without what repeats, and awaits the disk."""
 
     def __init__(self, sink: AuditSink | None, session_id: str | None) -> None:
         self.sink: AuditSink = NullSink() if sink is None else sink

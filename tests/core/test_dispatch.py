@@ -275,6 +275,7 @@ class TestTheCarriedDispatch:
         assert result == HookResult(action="deny", reason="no", context_injections=[])
         assert "_dispatch" not in result.model_dump()
         assert "_dispatch" not in repr(result)
+        assert repr(result).startswith("HookResult(action='deny'")
         assert find_dispatch(copy.deepcopy(result)) is find_dispatch(result)
         assert isinstance(find_dispatch(result), Dispatch)
         travelled = pickle.loads(pickle.dumps(result))

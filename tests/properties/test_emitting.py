@@ -85,7 +85,7 @@ class Scene:
         return answer if kind == "plain function" else hook
 
     async def report(self, run: Any) -> None:
-        self.failed += [trouble.handler.name for trouble in run.troubles]
+        self.failed += [problem.handler.name for problem in run.problems]
 
     async def observe(self, event: str, data: Any) -> Any:
         run = find_dispatch(await self.registry.emit(event, data))

@@ -2,7 +2,7 @@
 
 A module is looked for where the application's module source resolver says, then at the `source` of
 its entry, then among installed packages, then in the search paths. A module of this project comes
-last, so that whoever installs another one of the same id gets that.
+last, so that an installed one of the same id is preferred.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class ModuleLoader:
             self._added_paths.append(str(folder))
             sys.path.insert(0, str(folder))
 
-    # The face that applications and sessions of the ecosystem use
+    # The interface of applications and sessions of the ecosystem
 
     async def load(
         self,

@@ -68,7 +68,7 @@ _stamps: dict[str, tuple[Path, PackageStamp]] = {}
 """Each package that was imported by its own name, with its files as they were then."""
 
 _missing: dict[str, PathState] = {}
-"""Each package that was looked for in vain, and the path as it was then."""
+"""Each package that was not found, and the path as it was then."""
 
 taken: dict[str, Any] = {}
 """What is imported from sources instead of the disk, by the name of its package."""
@@ -181,7 +181,7 @@ def _is_current(name: str, package: Path, stamp: PackageStamp) -> bool:
     expected = package if package.is_file() else package / "__init__.py"
     if file is None or Path(file).resolve() != expected.resolve():
         return False
-    # Whoever imported it by hand since, after another of the same name, has the files of today.
+    # A later import by hand, after another of the same name, has read the files of today.
     known, then = _stamps.get(name, (package, stamp))
     return known != package or then == stamp
 
@@ -312,7 +312,7 @@ class _Tree(InspectLoader):
             raise explain_import(self.start, error) from error
 
     def register(self) -> None:
-        """Be found by whoever imports the name."""
+        """Make the name importable."""
         taken[self.name] = self
         if _finder not in sys.meta_path:
             sys.meta_path.insert(0, _finder)

@@ -1,4 +1,4 @@
-"""Calling functions that somebody else wrote: what they take, and waiting for what they return."""
+"""Calling functions of other authors: what they take, and waiting for what they return."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ async def resolve(value: Any, seconds: float | None = None) -> Any:
 
 
 class CancelledItself(RuntimeError):
-    """Work that was waited for ended as cancelled, though nobody had cancelled it."""
+    """Awaited work ended as cancelled although it was not cancelled from outside."""
 
 
 async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
-    """The outcome of foreign work, which can neither hang nor cancel whoever waits for it.
+    """The outcome of foreign work, which can neither hang nor cancel its caller.
 
     TimeoutError when it takes longer; what does not stop then is left behind.
     """
@@ -160,7 +160,7 @@ async def cancel_and_wait(task: asyncio.Future[Any]) -> bool:
 
 
 def _look_at_outcome(task: asyncio.Future[Any]) -> None:
-    """Nobody waits for stopped work any more, so asyncio would complain of its exception."""
+    """Retrieve the exception of abandoned work, so that asyncio does not complain."""
     if not task.cancelled():
         task.exception()
 
@@ -201,7 +201,7 @@ get_current_task = cast("Callable[[], asyncio.Task[Any]]", asyncio.current_task)
 
 
 def is_being_cancelled() -> bool:
-    """Whether somebody cancels the running task; a CancelledError may also be a callee's own."""
+    """Whether the running task is being cancelled; a CancelledError may also be a callee's own."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 

@@ -41,7 +41,7 @@ def list_results(message: Any) -> list[str]:
 
 
 def list_open_ids(messages: Sequence[Any]) -> list[str]:
-    """The calls at the end of a conversation that wait for results: nobody has gone on since."""
+    """The calls at the end of a conversation that still wait for results."""
     nameless = 0
     answered = set()
     for message in reversed(messages):
@@ -193,7 +193,7 @@ def replace_last_answer(
 ) -> list[Any] | None:
     """The messages with another text in place of the last answer; None if it said none of those.
 
-    A message that called tools keeps its calls: their results would be nobody's without it.
+    A message that called tools keeps its calls: without it, their results would belong to no call.
     """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]

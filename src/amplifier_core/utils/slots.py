@@ -119,7 +119,7 @@ _current: ContextVar[Slot | None] = ContextVar("amplifier_slot", default=None)
 
 
 def give_up_slot() -> None:
-    """Somebody is waited for: let other calls run meanwhile."""
+    """Let other calls run while this one waits for a person."""
     if slot := _current.get():
         slot.give_up()
 
