@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.agent.session.assembled import MOST_CONTINUATIONS
-from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.known import TITLES
 from amplifier_hooks.coding_agents.sessions.handlers import MOST_BLOCKED_STOPS
 from amplifier_hooks.coverage import TABLES
 from tests.agents.programs import PROGRAMS

@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.dialect import Power
-from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.known import TITLES
 from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from amplifier_hooks.agent.session.inspection.trails import (
     list_unsaved,
 )
 from amplifier_hooks.cli.options import AS_JSON, SELF_TESTS
-from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.known import TITLES
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore

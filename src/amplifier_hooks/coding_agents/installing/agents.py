@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent
 from amplifier_hooks.coding_agents.installing.editing.document import Form
 from amplifier_hooks.coding_agents.installing.line import GuestCommand, UnusablePath, is_line
-from amplifier_hooks.coding_agents.installing.names import TITLES
 from amplifier_hooks.coding_agents.installing.versions import is_older
+from amplifier_hooks.coding_agents.known import KNOWN
+from amplifier_hooks.coding_agents.known.agent import LABEL, Entry, KnownAgent, Switches
 
-LABEL = "amplifier"
 HTTP_MARK = "X-Amplifier-Guest"
 """The header by which an HTTP entry is known as ours."""
 _HTTP_BUNDLE = "X-Amplifier-Bundle"
@@ -57,29 +57,15 @@ class Options:
     for the whole machine it is one that no project knows."""
 
 
-Build = Callable[[str, Limits, NativeEvent, Options], dict[str, Any]]
-Switches = Mapping[tuple[str, ...], Any]
-"""Settings of an agent that decide about hooks: the keys that lead to each, and its value."""
-
-
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One agent, and the form of its entries."""
 
+    known: KnownAgent
     name: str
     title: str
     programs: tuple[str, ...]
-    """The names under which it may be on the PATH."""
     form: Form
-    build: Build
-    also_reads: tuple[str, ...] = ()
-    """Agents whose settings this one runs as well."""
-    looks_up: bool = True
-    """Whether it also finds a project's settings when it is started in a folder below."""
-    keeps_on: Switches = field(default_factory=dict)
-    """For the whole machine: what no project can switch off then."""
-    managed_only: Switches = field(default_factory=dict)
-    """For the whole machine: no hooks and mods but those of its administrator."""
 
     def list_events(
         self, *, every_event: bool = False, version: str | None = None
@@ -93,8 +79,8 @@ class Agent:
 
     def list_switches(self, options: Options) -> Switches:
         """What is written beside the entries."""
-        keeps_on = self.keeps_on if options.system else {}
-        return {**keeps_on, **(self.managed_only if options.managed_only else {})}
+        keeps_on = self.known.keeps_on if options.system else {}
+        return {**keeps_on, **(self.known.managed_only if options.managed_only else {})}
 
     def get_limits(self, event: str) -> Limits:
         """Long enough for a person to answer, except where the agent ends soon anyway."""
@@ -122,7 +108,8 @@ class Agent:
             bundle=options.bundle,
             refusal=row.refusal,
         )
-        return self.build(line, limits, row, options)
+        is_tool = row.matched == TOOL
+        return self.known.build_entry(Entry(line, limits.host, row.gate, is_tool, options.label))
 
 
 def _is_known(row: NativeEvent, version: str | None) -> bool:
@@ -155,11 +142,6 @@ def _limit(key: str, limits: Limits) -> dict[str, Any]:
     return {} if limits.host is None else {key: round(limits.host)}
 
 
-def _build_claude(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
-    closed = {"onFailure": "block"} if row.gate else {}
-    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits), **closed}]}
-
-
 def _build_http(event: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
     assert options.http is not None
     port, token = options.http
@@ -188,58 +170,10 @@ def _write_header(path: Path) -> str:
     return text
 
 
-def _build_codex(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits)}]}
+def _make_agent(known: KnownAgent) -> Agent:
+    fields = {"version": 1} if known.versioned else {}
+    form = Form(is_ours, known.grouped, known.comments, fields)
+    return Agent(known, known.name, known.title, known.programs or (known.name,), form)
 
 
-def _build_gemini(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
-    matcher = {"matcher": "*"} if row.matched == TOOL else {}
-    handler = {"type": "command", "name": options.label, "command": line}
-    return {**matcher, "hooks": [{**handler, **_limit("timeout", limits)}]}
-
-
-def _build_copilot(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
-    return {"type": "command", "bash": line, **_limit("timeoutSec", limits)}
-
-
-def _build_cursor(line: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
-    closed = {"failClosed": True} if row.gate else {}
-    return {"command": line, **_limit("timeout", limits), **closed}
-
-
-def _make_form(*, grouped: bool, comments: bool = False, version: bool = False) -> Form:
-    return Form(is_ours, grouped, comments, {"version": 1} if version else {})
-
-
-_GROUPED = _make_form(grouped=True)
-_FLAT = _make_form(grouped=False, version=True)
-
-_ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...], bool]] = {
-    "claude": (_GROUPED, _build_claude, (), True),
-    "codex": (_GROUPED, _build_codex, (), True),
-    "gemini": (_make_form(grouped=True, comments=True), _build_gemini, (), False),
-    "copilot": (_FLAT, _build_copilot, ("claude",), False),
-    "cursor": (_FLAT, _build_cursor, ("claude",), False),
-    "opencode": (_GROUPED, _build_codex, (), True),  # whose plugin has the same lines
-}
-_PROGRAMS = {"cursor": ("cursor-agent", "cursor")}
-_KEEPS_ON: Mapping[str, Switches] = {
-    "codex": {("features", "hooks"): True},
-    "gemini": {("hooksConfig", "enabled"): True},
-}
-_CLAUDE_MODS = ("pluginConfigs", "cc-plugin-sec-default@builtin", "options", "allowManagedModsOnly")
-_MANAGED_ONLY: Mapping[str, Switches] = {
-    "claude": {("allowManagedHooksOnly",): True, _CLAUDE_MODS: True},
-    "codex": {("allow_managed_hooks_only",): True},
-}
-AGENTS: Mapping[str, Agent] = {
-    name: Agent(
-        name,
-        title,
-        _PROGRAMS.get(name, (name,)),
-        *_ROWS[name],
-        keeps_on=_KEEPS_ON.get(name, {}),
-        managed_only=_MANAGED_ONLY.get(name, {}),
-    )
-    for name, title in TITLES.items()
-}
+AGENTS: Mapping[str, Agent] = {name: _make_agent(known) for name, known in KNOWN.items()}

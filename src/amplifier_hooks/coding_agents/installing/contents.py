@@ -102,7 +102,7 @@ class HookContents:
         """The content without our entries."""
         try:
             text = remove_entries(self.file.text, self.agent.form, _decode(before))
-            for path in (*self.agent.keeps_on, *self.agent.managed_only):
+            for path in (*self.agent.known.keeps_on, *self.agent.known.managed_only):
                 text = remove_value(text, path, self.agent.form, _decode(before))
         except JsonProblem as problem:
             raise self._explain(problem) from problem
@@ -115,7 +115,8 @@ class HookContents:
     def _keep_switches(self, text: str, options: Options, original: str) -> str:
         """With the switches that are wanted; one of an earlier installation goes."""
         wanted = self.agent.list_switches(options)
-        for path in (*self.agent.keeps_on, *self.agent.managed_only) if options.system else ():
+        known = self.agent.known
+        for path in (*known.keeps_on, *known.managed_only) if options.system else ():
             if path not in wanted:
                 text = remove_value(text, path, self.agent.form, original)
         for path, value in wanted.items():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
+from amplifier_hooks.coding_agents.known import KNOWN
+from amplifier_hooks.coding_agents.known.agent import Place
 from amplifier_hooks.guards.mcp.client_files import MCP_NAMES, list_mcp_files
-from amplifier_hooks.machine.locations import find_config_home
 
 Scope = Literal["user", "project", "system"]
 ETC = Path("/etc")
@@ -18,81 +18,7 @@ ETC = Path("/etc")
 _BUNDLES = ("amplifier.yaml", ".amplifier/amplifier.yaml")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The settings files of one agent in which hooks can stand; ours go into the first of each."""
-
-    find_home: Callable[[Mapping[str, str]], Path]
-    user: tuple[str, ...]
-    """Below the agent's own folder."""
-    project: tuple[str, ...]
-    """Below the project's root."""
-    system: tuple[str, ...]
-    """Below /etc, where no project can overrule them."""
-
-
-def _find_below_home(name: str, variable: str = "") -> Callable[[Mapping[str, str]], Path]:
-    def find(env: Mapping[str, str]) -> Path:
-        if variable and env.get(variable):
-            return Path(env[variable]).absolute()
-        return Path(env.get("HOME") or Path.home()) / name
-
-    return find
-
-
-def _find_gemini(env: Mapping[str, str]) -> Path:
-    # Unlike the others, its variable names what stands for the home.
-    return Path(env.get("GEMINI_CLI_HOME") or env.get("HOME") or Path.home()) / ".gemini"
-
-
-PLACES: Mapping[str, Place] = {
-    # Paths of one machine do not belong into the file that a team shares.
-    "claude": Place(
-        _find_below_home(".claude", "CLAUDE_CONFIG_DIR"),
-        ("settings.json",),
-        (".claude/settings.local.json", ".claude/settings.json"),
-        ("claude-code/managed-settings.json", "claude-code/managed-settings.d"),
-    ),
-    "codex": Place(
-        _find_below_home(".codex", "CODEX_HOME"),
-        ("hooks.json", "config.toml"),
-        (".codex/hooks.json", ".codex/config.toml"),
-        (
-            "codex/requirements.toml",
-            "codex/config.toml",
-            "codex/hooks.json",
-            "codex/managed_config.toml",
-        ),
-    ),
-    "gemini": Place(
-        _find_gemini,
-        ("settings.json",),
-        (".gemini/settings.json",),
-        ("gemini-cli/settings.json", "gemini-cli/system-defaults.json"),
-    ),
-    "copilot": Place(
-        _find_below_home(".copilot", "COPILOT_HOME"),
-        ("hooks/amplifier.json", "config.json", "settings.json"),
-        (
-            ".github/hooks/amplifier.json",
-            ".github/copilot/settings.json",
-            ".github/copilot/settings.local.json",
-        ),
-        ("github-copilot/policy.d/amplifier.json", "github-copilot/managed-settings.json"),
-    ),
-    "cursor": Place(
-        _find_below_home(".cursor"),
-        ("hooks.json",),
-        (".cursor/hooks.json",),
-        ("cursor/hooks.json",),
-    ),
-    "opencode": Place(
-        lambda env: find_config_home(env) / "opencode",
-        ("plugin/amplifier.js", "opencode.json", "opencode.jsonc"),
-        (".opencode/plugin/amplifier.js", "opencode.json", "opencode.jsonc"),
-        (),  # a project has no switch there that a person's plugin would have to fear
-    ),
-}
+PLACES: Mapping[str, Place] = {name: agent.place for name, agent in KNOWN.items()}
 
 
 def list_scopes(agent: str) -> tuple[Scope, ...]:

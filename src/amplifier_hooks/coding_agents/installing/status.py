@@ -13,7 +13,6 @@ from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.daemon.folder import check_folder
 from amplifier_hooks.coding_agents.installing.agents import (
     AGENTS,
-    LABEL,
     Agent,
     Options,
     get_command,
@@ -47,6 +46,8 @@ from amplifier_hooks.coding_agents.installing.versions import (
     explain_version,
     find_program,
 )
+from amplifier_hooks.coding_agents.known import KNOWN
+from amplifier_hooks.coding_agents.known.agent import LABEL
 from amplifier_hooks.coding_agents.modes import list_unguarded
 
 _FILE_VARIABLE = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
@@ -225,7 +226,7 @@ def _find_missing_switches(target: Target) -> Iterator[str]:
     if target.scope != "system":
         return
     settings = parse_settings(read_settings(target.path))
-    for path, value in AGENTS[target.agent].keeps_on.items():
+    for path, value in KNOWN[target.agent].keeps_on.items():
         found = settings
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -356,13 +357,13 @@ def _note(agent: Agent, found: list[Installed], root: Path) -> Iterator[str]:
         names = {"system": "every user", "user": "you", "project": "this project"}
         where = " and for ".join(names[one.scope] for one in found)
         yield f"installed for {where}: every event may be judged more than once"
-    if [one.scope for one in found] == ["project"] and not agent.looks_up:
+    if [one.scope for one in found] == ["project"] and not agent.known.looks_up:
         yield (
             f"{agent.title} runs these hooks only when it is started in {root} itself, not in a "
             f"folder below it; amplifier guard {agent.name} --user guards it everywhere"
         )
     yield from list_unguarded(agent.name) if found else ()
-    for other in agent.also_reads:
+    for other in agent.known.also_reads:
         path = find_settings(other, "project", root)
         if found and _has_ours(Target(other, "project", root)):
             yield f"{agent.title} also runs what is in {path}: an event by both is judged once"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.agents import LABEL
 from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem, parse_json
 from amplifier_hooks.coding_agents.installing.places import PLACES, Scope
 from amplifier_hooks.coding_agents.installing.settings_file import (
@@ -18,10 +17,10 @@ from amplifier_hooks.coding_agents.installing.settings_file import (
     SettingsFile,
     read_settings,
 )
+from amplifier_hooks.coding_agents.known import KNOWN
+from amplifier_hooks.coding_agents.known.agent import LABEL, FindSwitches
 
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
-
-Find = Callable[[dict[str, Any]], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class SwitchFile:
 
     path: Path
     scope: Scope
-    find: Find
+    find: FindSwitches
 
     def read(self) -> list[str]:
         """What in it keeps hooks from running; a file that cannot be read switches nothing off."""
@@ -71,7 +70,7 @@ def list_switch_files(
     agent: str, root: Path, env: Mapping[str, str] | None = None
 ) -> list[SwitchFile]:
     """Where an agent that is started in a folder could find such a setting."""
-    find = _FINDS.get(agent)
+    find = KNOWN[agent].find_switches
     if find is None:
         return []
     place, home = PLACES[agent], PLACES[agent].find_home(os.environ if env is None else env)
@@ -89,53 +88,6 @@ def list_system_files(agent: str) -> list[Path]:
         path = places.ETC / name
         found += sorted(path.glob("*.json")) if path.is_dir() else [path]
     return found
-
-
-_MANAGED_ONLY = "'allowManagedHooksOnly' allows only the hooks of your administrator"
-
-
-def _find_claude(settings: dict[str, Any]) -> Iterator[str]:
-    if settings.get("disableAllHooks") is True:
-        yield "'disableAllHooks' switches every hook off; remove it"
-    if settings.get("allowManagedHooksOnly") is True:
-        yield _MANAGED_ONLY
-
-
-def _find_gemini(settings: dict[str, Any]) -> Iterator[str]:
-    config = settings.get("hooksConfig")
-    if not isinstance(config, dict):
-        return
-    if config.get("enabled") is False:
-        yield "'hooksConfig.enabled' is false, which switches every hook off"
-    disabled = config.get("disabled")
-    for name in disabled if isinstance(disabled, list) else ():
-        if isinstance(name, str) and name.startswith(LABEL):
-            yield f"'hooksConfig.disabled' names {name!r}, which is our hook; remove it"
-
-
-def _find_codex(settings: dict[str, Any]) -> Iterator[str]:
-    yield from _find_codex_feature(settings, "")
-    profiles = settings.get("profiles")
-    for name, one in profiles.items() if isinstance(profiles, dict) else ():
-        if isinstance(one, dict):
-            yield from _find_codex_feature(one, f"profiles.{name}.")
-    if settings.get("allow_managed_hooks_only") is True:
-        yield _MANAGED_ONLY.replace("allowManagedHooksOnly", "allow_managed_hooks_only")
-
-
-def _find_codex_feature(settings: dict[str, Any], where: str) -> Iterator[str]:
-    features = settings.get("features")
-    for name in ("hooks", "codex_hooks"):  # the second is an older name
-        if isinstance(features, dict) and features.get(name) is False:
-            yield f"'{where}features.{name}' is false, which switches every hook off"
-
-
-_FINDS: Mapping[str, Find] = {
-    "claude": _find_claude,
-    "copilot": _find_claude,
-    "gemini": _find_gemini,
-    "codex": _find_codex,
-}
 
 
 def parse_settings(file: SettingsFile) -> Any:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.launch import NAME
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.agents import LABEL
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from amplifier_hooks.coding_agents.installing.record import Records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
+from amplifier_hooks.coding_agents.known.agent import LABEL
 from amplifier_hooks.machine.files import SnapshotError, read_regular, replace_file
 
 _NAMES = frozenset({"PATH", "LANG", "TZ"})

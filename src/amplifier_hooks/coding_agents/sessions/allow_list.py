@@ -128,8 +128,16 @@ def _escape(words: str) -> str:
     return words.replace("[", "[[]").replace("?", "[?]")
 
 
-def load_allow_list(state: dict[str, Any]) -> AllowList:
-    """As it was when the session began: what is added meanwhile may be the agent's own."""
+_CALM = (None, "calm")
+
+
+def load_allow_list(agent: str, plan: Mapping[str, Any], state: dict[str, Any]) -> AllowList:
+    """As it was when the session began: what is added meanwhile may be the agent's own.
+
+    Empty for other agents, and in a bundle whose profile is not `calm`.
+    """
+    if agent != AGENT or plan.get("profile") not in _CALM:
+        return AllowList(())
     kept = state.get(ALLOWED)
     if not isinstance(kept, list):
         kept = state[ALLOWED] = read_allow_list()

@@ -11,6 +11,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import PROMPT_SUBMIT, TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import Dialect
+from amplifier_hooks.coding_agents.known import KNOWN
 from amplifier_hooks.coding_agents.modes import can_be_unguarded, find_unguarded
 from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.guards.bash import Command, list_all_commands
@@ -88,7 +89,6 @@ def _read_words(process: int, processes: Path) -> tuple[str, ...]:
 
 
 SHELLS_NAME = "guest-bare-shells"
-_AGENTS = frozenset({"codex"})
 _INTERPRETERS = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "python", "pypy", "node", "deno", "bun"}
     | {"ruby", "irb", "perl", "php", "lua", "ghci", "erl", "iex", "scala", "julia", "r", "tclsh"}
@@ -107,7 +107,8 @@ _VERSION = re.compile(r"[\d.]+$")
 
 def deny_bare_shells(coordinator: SessionCoordinator, dialect: Dialect) -> None:
     """Guard the sessions of an agent that has a way to type past its hooks."""
-    if dialect.name not in _AGENTS:
+    known = KNOWN.get(dialect.name)
+    if known is None or not known.takes_typing:
         return
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:

@@ -16,7 +16,7 @@ from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.protection import protect_guard
-from amplifier_hooks.coding_agents.sessions import allow_list
+from amplifier_hooks.coding_agents.sessions.allow_list import load_allow_list
 from amplifier_hooks.coding_agents.sessions.approval import (
     NOBODY,
     HostPrompt,
@@ -28,9 +28,6 @@ from amplifier_hooks.coding_agents.sessions.handlers import ask_people_elsewhere
 from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession
 from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
-
-CALM = (None, "calm")
-"""The profiles in which the person's own allow list in the agent's settings counts."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -77,9 +74,9 @@ async def open_agent_session(
     asking = session.coordinator.approval_system
     if isinstance(asking, RememberingApproval):
         external.tools.on_run = asking.allowed.note
-        if dialect.name == allow_list.AGENT and plan.bundle.mount_plan.get("profile") in CALM:
-            known = allow_list.load_allow_list(session.coordinator.session_state)
-            asking.find_rule = known.find_rule
+        state = session.coordinator.session_state
+        known = load_allow_list(dialect.name, plan.bundle.mount_plan, state)
+        asking.find_rule = known.find_rule
     deny_bare_shells(session.coordinator, dialect)
     refuse_prompts(session.coordinator, dialect.name)
     protect_guard(

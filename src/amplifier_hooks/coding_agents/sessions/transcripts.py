@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from amplifier_hooks.coding_agents.known import KNOWN
 from amplifier_hooks.machine.files import SnapshotError, read_regular
 
 _LONGEST_TAIL = 4_000_000
@@ -33,7 +34,8 @@ def list_calls(agent: str, path: str, start: int = 0) -> list[str]:
 
     Nothing where the form of the file is not known, or it cannot be read.
     """
-    read = _READERS.get(agent)
+    known = KNOWN.get(agent)
+    read = None if known is None else known.list_results
     if read is None or not os.path.isabs(path):  # noqa: PTH117 - a text of the agent
         return []
     try:
@@ -78,40 +80,3 @@ def _read_line(read: Callable[[Mapping[str, Any]], Iterator[str]], line: bytes) 
         return list(read(value)) if isinstance(value, dict) else []
     except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return []
-
-
-def _read_claude(line: Mapping[str, Any]) -> Iterator[str]:
-    """A result in the conversation; what names its tool stands beside it."""
-    if line.get("type") != "user" or not isinstance(line.get("toolUseResult"), dict):
-        return  # of a call that was refused or failed, this is a text
-    for part in line["message"]["content"]:
-        if part.get("type") == "tool_result" and not part.get("is_error"):
-            yield "a tool"
-
-
-def _read_codex(line: Mapping[str, Any]) -> Iterator[str]:
-    told = line.get("payload") if line.get("type") == "event_msg" else None
-    if told and told.get("type") == "item_completed" and told["item"].get("type") in _CODEX_ITEMS:
-        yield str(told["item"]["type"])
-
-
-_CODEX_ITEMS = ("CommandExecution", "FileChange", "McpToolCall")
-
-
-def _read_gemini(line: Mapping[str, Any]) -> Iterator[str]:
-    for call in line.get("toolCalls") or ():
-        if call.get("status") == "success":
-            yield str(call["name"])
-
-
-def _read_copilot(line: Mapping[str, Any]) -> Iterator[str]:
-    if line.get("type") == "tool.execution_complete" and line["data"].get("success") is True:
-        yield str(line["data"].get("toolName") or "a tool")
-
-
-_READERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
-    "claude": _read_claude,
-    "codex": _read_codex,
-    "gemini": _read_gemini,
-    "copilot": _read_copilot,
-}

@@ -36,6 +36,7 @@ from amplifier_hooks.coding_agents.installing.switches import (
     list_switch_files,
 )
 from amplifier_hooks.coding_agents.installing.system import open_system_records
+from amplifier_hooks.coding_agents.known import KNOWN
 from amplifier_hooks.machine.files import compute_digest
 
 
@@ -135,7 +136,7 @@ class Watch:
 
     def _list_files(self) -> dict[Path, SwitchFile | None]:
         """Those that hold our entries, those that hold switches, and those that do both."""
-        agents = (self._agent, *AGENTS[self._agent].also_reads)
+        agents = (self._agent, *KNOWN[self._agent].also_reads)
         names = [name for agent in agents for name in PLACES[agent].project]
         paths = [root / name for root in self._roots for name in names]
         scopes = list_scopes(self._agent)

@@ -84,7 +84,7 @@ def test_what_others_write_meanwhile_stays(etc: Path, home: Path, agent: str) ->
     target = Target(agent, "system", home)
     target.path.parent.mkdir(parents=True)
     target.path.write_text(BEFORE[agent])
-    put_up(target, Wish(managed_only=bool(AGENTS[agent].managed_only)))
+    put_up(target, Wish(managed_only=bool(AGENTS[agent].known.managed_only)))
     target.path.write_text(target.path.read_text() + "\n")
     take_down(target)
     assert target.path.read_text().strip() == BEFORE[agent].strip()
@@ -105,7 +105,7 @@ def test_the_line_names_no_home(etc: Path, home: Path, agent: str) -> None:
 def test_the_switches_are_written(etc: Path, home: Path) -> None:
     """What keeps hooks running; and, if wanted, nobody else's hooks and mods."""
     for agent in ("claude", "codex", "gemini"):
-        only = bool(AGENTS[agent].managed_only)
+        only = bool(AGENTS[agent].known.managed_only)
         put_up(Target(agent, "system", home), Wish(managed_only=only))
     claude = json.loads((etc / "claude-code/managed-settings.json").read_text())
     assert claude["allowManagedHooksOnly"] is True

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records
+from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.sessions.allow_list import read_allow_list
+from amplifier_hooks.coding_agents.sessions.allow_list import load_allow_list, read_allow_list
 from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import make_project, start
 
@@ -137,3 +138,27 @@ def test_the_machine_has_a_say(guarded: Path, tmp_path: Path) -> None:
     (managed / "managed-settings.d" / "a.json").write_text("{")
     found = read_allow_list()
     assert found == [*PATTERNS[:-1], "Bash(make:*)", "Bash(just *)"]
+
+
+def test_a_stricter_profile_asks_all_the_same(guarded: Path) -> None:
+    """And no other agent goes by this list."""
+    asked = ApprovalQuestion(
+        "Run it?",
+        ("Allow once", "Deny"),
+        10.0,
+        "deny",
+        hook="hooks-command-guard",
+        event="tool:pre",
+        reason="it publishes a package [publish]",
+        tool_name="Bash",
+        tool_input={"command": "npm publish"},
+    )
+    for agent, plan, counts in (
+        ("claude", {}, True),
+        ("claude", {"profile": "calm"}, True),
+        ("claude", {"profile": "careful"}, False),
+        ("claude", {"profile": "strict"}, False),
+        ("codex", {}, False),
+    ):
+        found = load_allow_list(agent, plan, {}).find_rule(asked)
+        assert (found is not None) is counts, (agent, plan)

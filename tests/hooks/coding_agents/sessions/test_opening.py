@@ -275,3 +275,21 @@ async def test_the_guarded_files_are_out_of_reach(project: Path) -> None:
             assert verdict.decision == "deny", given
         read = {"file_path": str(settings)}
         assert (await one.tell("PreToolUse", tool_name="Read", tool_input=read)).decision is None
+
+
+@pytest.mark.parametrize(("agent", "decision"), [("claude", None), ("copilot", "ask")])
+async def test_what_claude_code_runs_anyway_counts_for_claude_code(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, decision: Any
+) -> None:
+    """By the person's own settings of it, and not for others."""
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    (home / ".claude").mkdir()
+    settings = '{"permissions": {"allow": ["Bash(npm publish:*)"]}}'
+    (home / ".claude" / "settings.json").write_text(settings)
+    event, key = {
+        "claude": ("PreToolUse", "tool_input"),
+        "copilot": ("preToolUse", "toolArgs"),
+    }[agent]
+    async with start(agent, make_project(tmp_path / "p", "")) as one:
+        verdict = await one.tell(event, **{key: {"command": "npm publish"}})
+    assert verdict.decision == decision

@@ -10,7 +10,7 @@ from amplifier_hooks.cli.commands.guard.agents import make_agent_command
 from amplifier_hooks.cli.commands.guard.check import check
 from amplifier_hooks.cli.commands.guard.mcp import mcp
 from amplifier_hooks.cli.options import AS_JSON
-from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.known import TITLES
 
 EPILOG = """\b
 Examples:

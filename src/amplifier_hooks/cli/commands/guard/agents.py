@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, add_options
+from amplifier_hooks.coding_agents.known import KNOWN
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.installing.installation import Target
@@ -32,8 +33,6 @@ Examples:
   amplifier guard {name} --status
   amplifier guard {name} --remove
 """
-_HAVE_MANAGED_ONLY = ("claude", "codex")
-_NO_SYSTEM = ("opencode",)
 _HTTP = click.option(
     "--http",
     is_flag=True,
@@ -95,11 +94,13 @@ def make_agent_command(name: str, title: str) -> click.Command:
         wish = Wish(full, http, every_event, managed_only)
         return install_guard(target, wish, as_json=as_json)
 
-    own = [] if name in _NO_SYSTEM else [_SYSTEM]
-    own += [_HTTP] if name == "claude" else []
-    own += [_MANAGED_ONLY] if name in _HAVE_MANAGED_ONLY else []
+    known = KNOWN[name]
+    has_system = bool(known.place.system)
+    own = [_SYSTEM] if has_system else []
+    own += [_HTTP] if known.speaks_http else []
+    own += [_MANAGED_ONLY] if known.managed_only else []
     options = [*_OPTIONS[:-2], *own, *_OPTIONS[-2:]]
-    help = _HELP.format(title=title) + ("" if name in _NO_SYSTEM else _HELP_SYSTEM)
+    help = _HELP.format(title=title) + (_HELP_SYSTEM if has_system else "")
     command = click.command(name, help=help, epilog=_EPILOG.format(name=name))
     return command(add_options(run, options))
 

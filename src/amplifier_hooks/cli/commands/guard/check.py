@@ -11,7 +11,7 @@ import click
 from amplifier_core.errors import AmplifierError
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON
-from amplifier_hooks.coding_agents.installing.names import TITLES
+from amplifier_hooks.coding_agents.known import TITLES
 
 if TYPE_CHECKING:
     from amplifier_hooks.coding_agents.installing.installation import Target

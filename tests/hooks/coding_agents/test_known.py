@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.names import TITLES
 from amplifier_hooks.coding_agents.installing.places import PLACES
+from amplifier_hooks.coding_agents.known import TITLES
 
 
 def test_every_agent_has_a_title_and_a_place() -> None:
