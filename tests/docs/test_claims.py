@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 README = " ".join((ROOT / "README.md").read_text().split())
 INSTALLING = " ".join((ROOT / "docs" / "installing.md").read_text().split())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-NUMBERS = dict(enumerate(TEENS.split(), 10))
+TEENS = "sixteen seventeen eighteen nineteen twenty twenty-one twenty-two"
+NUMBERS = dict(enumerate(TEENS.split(), 16))
 
 
 def test_the_number_of_hook_modules_is_right() -> None:

@@ -130,7 +130,7 @@ class RefusingApproval(PolicyApproval):
 
 
 EDITS_RULE = "edits"
-PARTICULAR = frozenset({"hooks-production-guard", "hooks-redaction"})
+PARTICULAR = frozenset({"hooks-production-guard", "hooks-redaction", "hooks-secret-guard"})
 """Hooks that ask because of the place or the content, and not because it is an edit."""
 
 

@@ -175,10 +175,11 @@ class ProductionGuard:
         """Every guarded path of the call, each real path once, in the order they are written."""
         found = [self._guarded.find_hit(path) for path in paths]
         for command in commands:
-            found += self._find_hits_in_command(command)
+            found += self.find_hits_in_command(command)
         return _list_once(found)
 
-    def _find_hits_in_command(self, command: str) -> list[Hit]:
+    def find_hits_in_command(self, command: str) -> list[Hit]:
+        """Every guarded path that a command may write to; UnreadableInput if it hides any."""
         try:
             commands = list_all_commands(command, NAME)
         except ValueError as wrong:

@@ -25,6 +25,7 @@ _PATH_STARTS = ("./", "../", "/", "~/")
 
 def write_out(document: Node, base: Path) -> Node:
     """Turn module ids into entries, and make paths absolute, from the folder of their file."""
+    document = _write_words(document)
     document = _change_lists(document, base)
     document = _change_key(document, "session", lambda node: _write_session(node, base))
     for section, key in (("audit", "path"), ("approval", "store")):
@@ -35,6 +36,31 @@ def write_out(document: Node, base: Path) -> Node:
         "agents",
         lambda node: _change_values(node, lambda agent: _write_agent(agent, base)),
     )
+
+
+def _write_words(document: Node) -> Node:
+    """`secrets: ask` and `rules:` at the top as the entries of hooks that they are short for."""
+    entries = [_make_word_entry(document.mapping().get(key), *rest) for key, *rest in _WORDS]
+    hooks = document.mapping().get("hooks") or Node((), document.place)
+    added = tuple(one for one in entries if one is not None and one not in hooks.items())
+    # What is wrong in place of a list is told with its line.
+    if not added or not isinstance(hooks.value, tuple | None):
+        return document
+    return document.with_key("hooks", replace(hooks, value=(*hooks.items(), *added)))
+
+
+_WORDS = (("secrets", "hooks-secret-guard", "mode"), ("rules", "hooks-rules", "rules"))
+
+
+def _make_word_entry(node: Node | None, module: str, option: str) -> Node | None:
+    """An entry with one option. Rules of several files hold together, so each has its own entry."""
+    if node is None or node.value is None:
+        return None
+    entry = {"module": Node(module, node.place)}
+    if option == "rules":
+        entry["name"] = Node(f"rules of {node.place.file}", node.place)
+    entry["config"] = Node({option: node}, node.place)
+    return Node(entry, node.place)
 
 
 def _resolve_key(document: Node, section: str, key: str, base: Path) -> Node:

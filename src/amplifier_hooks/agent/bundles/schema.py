@@ -128,6 +128,12 @@ class BundleFile(Section):
     providers: list[Module] = optional("Models. The first one that is available is used.")
     tools: list[Module] = optional("What the agent can use.")
     hooks: list[Hook] = optional("What watches, stops, changes and explains what the agent does.")
+    secrets: Literal["hidden", "ask", "open"] = optional(
+        "Files with secrets: hidden (unread), ask a person, or open. Short for hooks-secret-guard."
+    )
+    rules: list[dict[str, Any]] = optional(
+        "Rules, such as {path: .env, action: deny, reason: …}. Short for hooks-rules."
+    )
     agents: dict[str, Agent] = optional("Sub-agents, by name.")
     approval: Approval = optional("Who answers questions, and how long they wait.")
     audit: Audit = optional("The audit trail.")

@@ -265,6 +265,14 @@ GUARDS: Mapping[str, Mapping[str, Comparison]] = {
         unlisted=_ranked_by_profile("deny", "ask", "continue"),
         unclear=_ranked_by_profile("deny", "ask"),
     ),
+    "hooks-secret-guard": _guard(
+        mode=ranked("hidden", "ask", "open"),
+        paths=gains,
+        allow=exempts,
+        shell=_TOOLS,
+        path_keys=gains,
+        command_keys=gains,
+    ),
     "hooks-redaction": _guard(
         on_write=ranked("deny", ("ask", "tell-and-redact"), "off"),
         off=exempts,

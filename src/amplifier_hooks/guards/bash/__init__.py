@@ -6,11 +6,13 @@ Other packages import from here, never from the files below.
 from amplifier_hooks.guards.bash.calm import is_harmless_doubt, is_settled, needs_no_words
 from amplifier_hooks.guards.bash.command_pattern import CommandPattern
 from amplifier_hooks.guards.bash.commands import Command, Redirect
+from amplifier_hooks.guards.bash.credentials import find_printed
 from amplifier_hooks.guards.bash.dangers import RULES, find_dangers
 from amplifier_hooks.guards.bash.find import FoundFiles, list_roots
 from amplifier_hooks.guards.bash.harmless import find_unlisted, is_harmless
 from amplifier_hooks.guards.bash.implied_writes import look_up_writes
 from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
+from amplifier_hooks.guards.bash.reads import Guarded, Read, Reads, build_search, look_up_reads
 from amplifier_hooks.guards.bash.script import Script, parse_script
 from amplifier_hooks.guards.bash.situations import Finding, Situation, list_situations
 from amplifier_hooks.guards.bash.unwrap import find_script_run, list_all_commands, unwrap_command
@@ -25,14 +27,19 @@ __all__ = [
     "Directories",
     "Finding",
     "FoundFiles",
+    "Guarded",
     "ListedCommand",
+    "Read",
+    "Reads",
     "Redirect",
     "Script",
     "Situation",
     "Word",
     "Workspace",
+    "build_search",
     "ensure_available",
     "find_dangers",
+    "find_printed",
     "find_script_run",
     "find_unlisted",
     "is_harmless",
@@ -42,6 +49,7 @@ __all__ = [
     "list_directories",
     "list_roots",
     "list_situations",
+    "look_up_reads",
     "look_up_writes",
     "needs_no_words",
     "parse_script",

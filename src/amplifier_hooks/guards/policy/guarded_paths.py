@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from amplifier_hooks.guards.policy.paths import escape_glob, match_glob, resolve
 
 _MOST_BELOW = 2_000
+_MOST_FITTING = 4_096
 # What package managers put there can be installed again, and has files of any name.
 _INSTALLED = frozenset({"node_modules", ".venv", "site-packages", "__pycache__", ".tox"})
 
@@ -36,12 +37,16 @@ Chosen = Callable[[Path, bool], bool]
 class GuardedPaths:
     """The guarded globs, seen from the session's working directory."""
 
-    def __init__(self, patterns: Iterable[str], base: Path) -> None:
+    def __init__(self, patterns: Iterable[str], base: Path, excepted: Iterable[str] = ()) -> None:
+        """`excepted` are globs of what is not guarded all the same."""
         self._patterns = tuple(patterns)
-        match_glob(Path("/"), self._patterns)  # a glob that cannot be used is an error now
+        self._excepted = tuple(excepted)
+        # A glob that cannot be used is an error now.
+        match_glob(Path("/"), (*self._patterns, *self._excepted))
         self._base = base
         self._heads = [(one, *_split_literal_head(one)) for one in self._patterns]
         self._names, self._globs = _find_telling_names(self._patterns)
+        self._fitting: dict[str, bool] = {}
 
     def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
         """The glob that guards this path, or None; ValueError if the path cannot be resolved."""
@@ -50,6 +55,8 @@ class GuardedPaths:
         lexical = Path(os.path.normpath(start / given))
         symlinked = dict(self._iterate_symlinked())
         for path in dict.fromkeys(_list_disguises(resolved, lexical)):
+            if match_glob(path, self._excepted):
+                continue
             if pattern := match_glob(path, self._patterns):
                 return Hit(given, resolved, pattern)
             if found := match_glob(path, symlinked):
@@ -72,12 +79,24 @@ class GuardedPaths:
                 return Hit(given, path, globs[found] or found, below=True)
         return None
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The guarded globs, as they were given."""
+        return self._patterns
+
     def may_guard(self, path: str) -> bool:
         """A quick look whether a path can be guarded, before its links are followed."""
         parts = path.casefold().split("/")
         if not self._names.isdisjoint(parts):
             return True
-        return any(fnmatchcase(part, glob) for glob in self._globs for part in parts)
+        return any(map(self._fits_glob, parts))
+
+    def _fits_glob(self, part: str) -> bool:
+        if part not in self._fitting:
+            if len(self._fitting) >= _MOST_FITTING:
+                self._fitting.clear()
+            self._fitting[part] = any(fnmatchcase(part, glob) for glob in self._globs)
+        return self._fitting[part]
 
     def find_hit_behind(self, given: str) -> Hit | None:
         """The glob that guards something behind this path, if it becomes a link to a folder."""

@@ -80,7 +80,7 @@ def _fold(text: str) -> str:
 def _compile(pattern: str, home: str) -> tuple[tuple[str, ...], ...]:
     if not pattern.strip():
         raise ValueError("A path pattern is empty; use '**' to cover everything")
-    expanded = list(itertools.islice(_expand_braces(pattern), _MAX_ALTERNATIVES + 1))
+    expanded = list(itertools.islice(expand_braces(pattern), _MAX_ALTERNATIVES + 1))
     if len(expanded) > _MAX_ALTERNATIVES:
         raise ValueError(f"The path pattern {pattern!r} has over {_MAX_ALTERNATIVES} alternatives")
     return tuple(_split_pattern(alternative, home) for alternative in expanded)
@@ -95,15 +95,15 @@ def _split_pattern(pattern: str, home: str) -> tuple[str, ...]:
     return anywhere + parts + below
 
 
-def _expand_braces(pattern: str) -> Iterator[str]:
-    """Expand the first `{a,b}` and what is left; a brace without partner or comma is itself."""
+def expand_braces(pattern: str) -> Iterator[str]:
+    """All globs that `{a,b}` stands for; a brace without partner or comma is itself."""
     span = _find_braces(pattern)
     if span is None:
         yield pattern
         return
     start, end, options = span
     for option in options:
-        yield from _expand_braces(pattern[:start] + option + pattern[end:])
+        yield from expand_braces(pattern[:start] + option + pattern[end:])
 
 
 def _find_braces(pattern: str) -> tuple[int, int, list[str]] | None:

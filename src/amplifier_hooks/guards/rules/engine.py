@@ -30,6 +30,8 @@ def build_answer(rule: Rule, view: EventView) -> HookResult:
     given = {name: getattr(rule, name) for name in ANSWER_FIELDS if name in rule.model_fields_set}
     if rule.action == "ask_user" and rule.approval_prompt is None:
         given["approval_prompt"] = rule.reason
+    if rule.action == "deny" and rule.reason is None:
+        given["reason"] = f"the rule {rule.name!r} denies it"
     data = given.pop("data", None)
     fields = {name: fill_templates(value, rule, view) for name, value in given.items()}
     if data is not None:

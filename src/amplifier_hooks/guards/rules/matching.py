@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from amplifier_core.events import TOOL_PRE
 from amplifier_core.utils.nested import convert, is_container, iterate_parts
 from amplifier_hooks.guards.bash import (
     Command,
     CommandPattern,
+    Reads,
     Script,
+    Workspace,
+    build_search,
     ensure_available,
     find_script_run,
     is_harmless,
+    list_all_commands,
+    list_directories,
+    look_up_reads,
     unwrap_command,
 )
 from amplifier_hooks.guards.policy.guarded_paths import GuardedPaths
 from amplifier_hooks.guards.policy.patterns import Pattern, compile_pattern, replace_surrogates
 from amplifier_hooks.guards.policy.tool_calls import (
     COMMAND_KEYS,
+    EDITING_TOOLS,
     FILE_KEYS,
     PATH_KEYS,
     is_reading,
     list_commands,
     list_paths,
 )
-from amplifier_hooks.guards.rules.rule import Match, as_list, read_command_patterns
+from amplifier_hooks.guards.production_guard import Config as GuardConfig
+from amplifier_hooks.guards.production_guard import ProductionGuard
+from amplifier_hooks.guards.rules.rule import (
+    Access,
+    Match,
+    as_list,
+    list_excepted_paths,
+    read_command_patterns,
+)
 from amplifier_hooks.machine.text import to_text
 from amplifier_hooks.modules.installation import require
 
@@ -144,13 +160,13 @@ class EventView:
     @cached_property
     def scripts(self) -> list[Script]:
         """The shell commands that the event is about, read."""
-        return [_read_command(text) for text in self._commands]
+        return [_read_command(text) for text in self.commands]
 
     @cached_property
     def runs(self) -> bool:
         """Whether the input has a command, or something in its place."""
         try:
-            return bool(self._commands)
+            return bool(self.commands)
         except ValueError:
             return True
 
@@ -159,8 +175,17 @@ class EventView:
         """Whether the tool may change a file that its input names."""
         return not is_reading(self.tool) and bool(self.paths)
 
+    def accesses(self, access: Access | None) -> bool:
+        """Whether the tool uses the files that its input names in this way, as far as known."""
+        if access is None or not self.paths:
+            return True
+        writes = self.tool in EDITING_TOOLS or not is_reading(self.tool)
+        reads = self.tool != "Write"
+        return writes if access == "write" else reads
+
     @property
-    def _commands(self) -> list[str]:
+    def commands(self) -> list[str]:
+        """The texts of the shell commands that the event is about."""
         keys = dict.fromkeys([*self.command_keys, *COMMAND_KEYS])
         return list_commands(self.data.get("tool_input"), list(keys), self.tool)
 
@@ -212,7 +237,11 @@ class Matcher:
             ensure_available(owner)
             self._tests.append(_make_command_test(match, excepted_from))
         if match.path is not None:
-            self._tests.append(_make_path_test(match.path, base, excepted_from))
+            self._tests.append(
+                _make_path_test(
+                    match.path, match.access, base, excepted_from, list_excepted_paths(match)
+                )
+            )
         if match.when is not None:
             condition = Condition(match.when, owner)
             self._tests.append(lambda view: condition.holds(view.event, view.data))
@@ -232,15 +261,63 @@ class Matcher:
 
 
 class _PathTest:
-    def __init__(self, guarded: GuardedPaths) -> None:
+    """A path that a tool names, or that a command would read or write."""
+
+    def __init__(
+        self,
+        guarded: GuardedPaths,
+        in_commands: GuardedPaths,
+        access: Access | None,
+        base: Path,
+    ) -> None:
         self._guarded = guarded
+        self._in_commands = in_commands
+        self._access = access
+        self._base = base
+        self._writes = ProductionGuard(GuardConfig(), in_commands, base)
 
     def __call__(self, view: EventView) -> bool:
+        found = next(self._find_paths(view), None)
+        if found is None and view.event == TOOL_PRE:
+            found = self._find_in_commands(view)
+        if found is not None:
+            view.notes["path"] = str(found)
+        return found is not None
+
+    def _find_paths(self, view: EventView) -> Iterator[Path]:
+        if not view.accesses(self._access):
+            return
         for given in view.paths:
             if hit := self._guarded.find_hit(given):
-                view.notes["path"] = str(hit.resolved)
-                return True
-        return False
+                yield hit.resolved
+
+    def _find_in_commands(self, view: EventView) -> Path | None:
+        search = build_search(view.data.get("tool_input")) if view.tool == "Grep" else None
+        if search is not None and self._access != "write":
+            reads = self._look_up([search]).files
+            return next((one.path for one in reads if one.comes_out(OWNER)), None)
+        if not view.runs:
+            return None
+        try:
+            return next((found for text in view.commands if (found := self._judge(text))), None)
+        except ValueError as wrong:
+            raise Unclear(str(wrong)) from wrong
+
+    def _judge(self, text: str) -> Path | None:
+        """The path that one command uses; ValueError if what it says cannot be read."""
+        commands = list_all_commands(text, OWNER)
+        reads = self._look_up(commands) if self._access != "write" else Reads()
+        if reads.files:
+            return reads.files[0].path
+        written = self._writes.find_hits_in_command(text) if self._access != "read" else []
+        if not written and reads.doubts:
+            raise ValueError(reads.doubts[0])
+        return written[0].resolved if written else None
+
+    def _look_up(self, commands: Sequence[Command]) -> Reads:
+        start = Workspace(self._base, Path.home())
+        bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
+        return look_up_reads(commands, list(bases), Path.home(), self._in_commands)
 
 
 class _ExceptedPathTest:
@@ -255,10 +332,17 @@ class _ExceptedPathTest:
         return bool(paths) and all(self._guarded.find_hit(one) for one in paths)
 
 
-def _make_path_test(path: str | list[str], base: Path, excepted_from: Match | None) -> Test:
+def _make_path_test(
+    path: str | list[str],
+    access: Access | None,
+    base: Path,
+    excepted_from: Match | None,
+    excepted: Sequence[str],
+) -> Test:
     guarded = GuardedPaths(as_list(path), base)
     if excepted_from is None:
-        return _PathTest(guarded)
+        in_commands = GuardedPaths(as_list(path), base, excepted)
+        return _PathTest(guarded, in_commands, access, base)
     judged = excepted_from.path
     return _ExceptedPathTest(
         guarded, None if judged is None else GuardedPaths(as_list(judged), base)

@@ -12,6 +12,7 @@ from amplifier_core.models import Action, Decision, Level, Role
 from amplifier_hooks.guards.bash import CommandPattern
 
 OnError = Literal["deny", "ask_user", "continue"]
+Access = Literal["read", "write"]
 
 _BELONGS_TO = {
     "data": "modify",
@@ -57,6 +58,7 @@ class Match(BaseModel):
 
     tool: str | list[str] | None = None
     path: str | list[str] | None = None
+    access: Access | None = None
     command: str | CommandMatch | list[str | CommandMatch] | None = None
     regex: str | dict[str, str] | None = None
     when: str | None = None
@@ -73,6 +75,12 @@ class Match(BaseModel):
     def _check_commands(cls, value: Any) -> Any:
         read_command_patterns(value)
         return value
+
+    @model_validator(mode="after")
+    def _check_access(self) -> Match:
+        if self.access is not None and self.path is None:
+            raise ValueError("'access' says how 'path' is used; give a 'path'")
+        return self
 
 
 class Rule(Match):
@@ -117,7 +125,8 @@ class Rule(Match):
             if field in self.model_fields_set and action != self.action:
                 raise ValueError(f"{field!r} belongs to action {action!r}, not {self.action!r}")
         needed = _NEEDED.get(self.action)
-        if needed and getattr(self, needed) is None:
+        tells_itself = self.action == "deny" and self.path is not None
+        if needed and getattr(self, needed) is None and not tells_itself:
             if self.action != "ask_user":
                 raise ValueError(f"action {self.action!r} needs {needed!r}")
             if self.reason is None:
@@ -137,6 +146,14 @@ def as_list(value: str | list[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
+
+
+def list_excepted_paths(match: Match) -> list[str]:
+    """The globs of a rule's exception, if it says nothing else."""
+    unless = match.unless if isinstance(match, Rule) else None
+    if unless is None or unless.model_fields_set - {"path"}:
+        return []
+    return as_list(unless.path)
 
 
 def read_command_patterns(

@@ -85,6 +85,7 @@ UNKNOWN_EFFECT = ModuleEffect("runs code", "its code may do anything when it is 
 _ASKED = {
     "hooks-redaction": "keeps secrets out of what tools write and models read",
     "hooks-production-guard": "asks before something is written to a guarded path",
+    "hooks-secret-guard": "keeps files with secrets and stores of credentials unread",
     "hooks-command-guard": "denies or asks about dangerous shell commands",
     "hooks-rules": "applies the rules of the bundle",
     "hooks-injection-guard": "looks for instructions in what servers say and tools return",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.agent.bundles.mount_plan import write_out
 from amplifier_hooks.yaml_files.node import Place, make_node, to_plain
+from tests.hooks.agent.bundles.files import complaint, config, load
 
 BASE = Path("/project")
 
@@ -118,3 +119,37 @@ def test_a_store_in_a_file_is_meant_from_the_folder_of_the_bundle(
 ) -> None:
     """One that is an address stays as it is."""
     assert written_out({"approval": {"store": given}}) == {"approval": {"store": expected}}
+
+
+def test_a_word_and_rules_at_the_top_are_entries_of_hooks(tmp_path: Path) -> None:
+    """`secrets` and `rules` are short for their hooks; a document is written out once."""
+    text = "secrets: ask\nrules:\n  - {path: .env, action: deny}\nhooks: [hooks-datetime]\n"
+    bundle = load(tmp_path, text)
+    assert config(bundle, "hooks-secret-guard") == {"mode": "ask"}
+    assert config(bundle, "hooks-rules") == {"rules": [{"path": ".env", "action": "deny"}]}
+    place = bundle.place_of("hooks-rules", option=("rules", 0))
+    assert place is not None
+    assert place.line == 3
+    twice = write_out(write_out(make_node({"secrets": "ask"}, Place("a")), tmp_path), tmp_path)
+    assert len(twice.mapping()["hooks"].items()) == 1
+
+
+def test_rules_of_several_files_hold_together(tmp_path: Path) -> None:
+    (tmp_path / "team.yaml").write_text("rules: [{path: .env, action: deny}]\n")
+    bundle = load(tmp_path, "include: team.yaml\nrules: [{path: x, action: deny}]\n")
+    rules = [one for one in bundle.mount_plan["hooks"] if one["module"] == "hooks-rules"]
+    assert [one["config"]["rules"][0]["path"] for one in rules] == [".env", "x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("secrets: maybe\n", "1: secrets: unknown value 'maybe'; have ask, hidden, open"),
+        ("rules: 3\n", "1: rules: must be a list, got a whole number 3"),
+        ("hooks: 3\nsecrets: ask\n", "1: hooks: must be a list, got a whole number 3"),
+    ],
+)
+def test_a_wrong_word_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "amplifier.yaml"
+    path.write_text(text)
+    assert complaint(path) == f"{path}:{said}"

@@ -68,7 +68,8 @@ MISTAKES: dict[str, Mistake] = {
         "kubernetes: {}\n",
         1,
         "kubernetes: unknown key 'kubernetes'; have agents, approval, audit, "
-        "description, hooks, include, inherit, name, profile, providers, sandbox, session, tools",
+        "description, hooks, include, inherit, name, profile, providers, rules, sandbox, secrets, "
+        "session, tools",
     ),
     "unknown key of a hook": (
         "hooks:\n  - module: hooks-rules\n    prioritty: 5\n",

@@ -55,6 +55,8 @@ BROKEN = [
     ("- {name: a, action: denny, reason: x}", "rule 'a'", "'action'", "'deny'"),
     ("- {name: a, action: deny}", "rule 'a'", "needs 'reason'"),
     ("- {action: deny}", "rule number 1", "needs 'reason'"),
+    ("- {name: a, action: deny, access: read}", "rule 'a'", "give a 'path'"),
+    ("- {action: deny, path: x, access: reed}", "rule number 1", "'access'", "'read'"),
     ("- {name: a, action: ask_user}", "rule 'a'", "needs 'approval_prompt'"),
     ("- {name: a, action: modify}", "rule 'a'", "needs 'data'"),
     ("- {name: a, action: inject_context}", "rule 'a'", "needs 'context_injection'"),

@@ -30,6 +30,7 @@ DENY: dict[str, Any] = {"name": "r", "action": "deny", "reason": "no"}
         ({"path": []}, "is empty; leave it out"),
         ({"tool": ["Bash", " "]}, "is empty; leave it out"),
         ({"reason": None}, "action 'deny' needs 'reason'"),
+        ({"access": "read"}, "'access' says how 'path' is used"),
         ({"approval_prompt": "Sure?"}, "'approval_prompt' belongs to action 'ask_user'"),
         ({"data": {}}, "'data' belongs to action 'modify'"),
         ({"action": "stop"}, "action"),

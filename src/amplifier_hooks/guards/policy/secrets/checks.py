@@ -46,12 +46,14 @@ _ADDRESS = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+$|[A-Za-z][A-Za-z0-9+.\-]
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _INNER_SYMBOL = re.compile(r"\w[!@#$%^&*~+]+\w")
 _LONGEST_KEY = 100
+_LONGEST_JUDGED = 2_000
+"""What a value is, its first letters tell."""
 _OF_PROGRAMS = re.compile(r"[(){}\[\]<>|\\`\s]")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only stands for a secret: `<token>`, `$TOKEN`, `changeme`, `xxxx`."""
-    bare = value.strip(" \t.,;:!?\"'`")
+    bare = value[:_LONGEST_JUDGED].strip(" \t.,;:!?\"'`")
     if len(bare) < 3 or _PLACEHOLDER.match(bare):
         return True
     words = [word for word in re.split(r"[\s_\-./:]+|(?<=[a-z])(?=[A-Z])", bare) if word]
@@ -60,14 +62,27 @@ def is_placeholder(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Whether the letters look drawn by lot: digits and capitals all over a long text."""
+    value = value[:_LONGEST_JUDGED]
     if len(value) < 16 or _OF_PROGRAMS.search(value):
         return False
     runs = len(_RUN.findall(value))
     return runs >= 5 and runs * 10 >= len(value) * 3
 
 
+_SAMPLE = re.compile(
+    r"(?i)example|placeholder|your[-_]|change[-_]?me|replace[-_]?(?:me|with)|dummy|not[-_]?a[-_]?real|"
+    r"0123456789|1234567890|9876543210|abcdefgh|([0xX])\1{9}"
+)
+
+
+def is_sample(value: str) -> bool:
+    """Whether a token was made up to be shown: `AKIAIOSFODNN7EXAMPLE`, `ghp_0000…`."""
+    return _SAMPLE.search(value[:_LONGEST_JUDGED]) is not None
+
+
 def is_secret_text(value: str) -> bool:
     """Whether a text, known to be data and not code, has the letters of a password or a key."""
+    value = value[:_LONGEST_JUDGED]
     if is_placeholder(value) or _OF_PROGRAMS.search(value) or _ADDRESS.match(value):
         return False
     return is_random(value) or (not _is_name(value) and _has_letters_of_a_secret(value))
@@ -226,7 +241,127 @@ def _check_data(text: str, start: int, end: int) -> bool:
     return is_secret_text(text[start:end].strip())
 
 
+# Bare words
+
+
+BEGUN_TOKEN = re.compile(
+    r"(?:sk-|sk_|rk_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|A[KS]IA|xox[a-z]|xapp-|AIza|GOCSPX-|ya29\.|"
+    r"npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|SG\.|dapi|do[oprt]_v1_|shp[a-z]{2}_|hv[sbr]\.|eyJ|"
+    r"AGE-SECRET|dckr_|glsa_|sntry|lin_|ntn_|ATATT|NRAK-|PMAK-|rubygems_|whsec_|pscale_|dp\.)"
+)
+"""How the tokens begin that have shapes of their own."""
+_SHORTEST_PART = 20
+_LONGEST_TOKEN = 160
+_HEX = re.compile(r"[0-9a-f\-]+|[0-9A-F\-]+")
+_TWO_DIGITS = re.compile(r"\d.*\d")
+_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]+|\d+")
+_NO_TOKEN_BEFORE = re.compile(
+    r"[/+.%\\@#$~?]$|[^A-Za-z0-9_]b[\"']$|(?i:sha\d{1,3}|base64|md5)[-:=, ]?$"
+)
+_NO_TOKEN_AFTER = re.compile(r"[/+@(\\~$]|=[^=\s]|\.[A-Za-z0-9_]")
+_REFERENCE_LINE = re.compile(
+    r"(?i)integrity|checksum|digest|sha-?\d|hash|fingerprint|etag|commit|nonce|signature|uuid|guid|"
+    r"https?://|data:|public|base64|cursor|checkpoint|\bids?\b|\bssh-[a-z0-9-]+ $"
+)
+_REFERENCE_PREFIX = re.compile(
+    r"(?:toolu|srvtoolu|call|msg|req|resp|chatcmpl|cmpl|run|thread|asst|file|batch|item|fc|rs|ws|evt|cus|pi|"
+    r"pm|ch|in|sub|price|prod|acct|seti|cs|txn|si|il|re|step|vs|org|proj|user|sess|session|trace|"
+    r"span|job|task|conn|inst|i|vol|sg|subnet|vpc|ami|eni|snap)[_-]|[a-z]{2,12}_01[A-Z]"
+)
+_LINE_WIDTH = 160
+
+
+def is_random_word(word: str) -> bool:
+    """Whether a word can only be a key or the like: letters and digits drawn by lot.
+
+    Hexadecimal digits are none: those are commits, digests and numbers far more often.
+    """
+    if not 24 <= len(word) <= _LONGEST_TOKEN or not _TWO_DIGITS.search(word):
+        return False
+    if _HEX.fullmatch(word) or is_sample(word):
+        return False
+    part = max(re.split("[_-]", word), key=len)
+    digits = sum(letter.isdigit() for letter in part)
+    if len(part) < _SHORTEST_PART or digits < 2 or digits * 2 > len(part) or _HEX.fullmatch(part):
+        return False
+    if part.islower() or part.isupper():
+        return len(_LETTERS_AND_DIGITS.findall(part)) * 10 >= len(part) * 3
+    return len(_RUN.findall(part)) * 100 >= len(part) * 42
+
+
+def _check_random(text: str, start: int, end: int) -> bool:
+    word = text[start:end].strip("-_")
+    if not is_random_word(word) or _REFERENCE_PREFIX.match(word) or BEGUN_TOKEN.match(word):
+        return False
+    before = text[max(0, start - _LINE_WIDTH) : start].rpartition("\n")[2]
+    if _NO_TOKEN_BEFORE.search(before) or _NO_TOKEN_AFTER.match(text, end):
+        return False
+    if _REFERENCE_LINE.search(before) or _says_text(word):
+        return False
+    return not _is_line_of_data(text, start, end)
+
+
+_DATA_LINE = re.compile(r"[\s\"'b(]*[A-Za-z0-9+/=_\-]{16,}[\s\"'\\n,)]*")
+
+
+_LAST_DATA_LINE = re.compile(r"^[\s\"']*[A-Za-z0-9+/]{4,}=[=\s\"']*$")
+
+
+def _is_line_of_data(text: str, start: int, end: int) -> bool:
+    """Whether it is one line of several that are data in base64."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    if not _DATA_LINE.fullmatch(text, first, last):
+        return False
+    above = text[text.rfind("\n", 0, max(0, first - 1)) + 1 : max(0, first - 1)]
+    below = text[last + 1 :][:_LINE_WIDTH].partition("\n")[0]
+    return any(
+        _DATA_LINE.fullmatch(line) or _LAST_DATA_LINE.search(line) for line in (above, below)
+    )
+
+
+def _says_text(word: str) -> bool:
+    """Whether it is printable text in base64."""
+    try:
+        said = base64.b64decode(word + "=" * (-len(word) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return False
+    return said.isprintable()
+
+
+_SINGLE_CASE_KEY = re.compile(r"[0-9a-f]{16,}|[0-9A-F]{16,}")
+_OF_PROVIDER = re.compile(
+    r"(?i)key|token|secret|pass|auth|api|cred|access|client|account|session|id\b"
+)
+_NO_KEY = re.compile(
+    r"(?i)sha\d|hash|digest|checksum|commit|revision|version|uuid|guid|url|uri|host|path|file|name|"
+    r"image|tag|region|zone|public|email|_id\b|[._-]id\b|branch|module|package|repo|time|date"
+)
+
+
+def _check_provider_key(text: str, start: int, end: int) -> bool:
+    """A word without a form of its own, assigned to something that is called after a provider."""
+    value = text[start:end].rstrip(".=,;")
+    line = text[max(0, start - _LONGEST_KEY) : start].rpartition("\n")[2]
+    if is_placeholder(value) or is_sample(value) or _NO_KEY.search(line):
+        return False
+    if _is_name(value) or value.startswith("/") or _NO_TOKEN_BEFORE.search(line.rstrip("\"'")):
+        return False
+    if _SINGLE_CASE_KEY.fullmatch(value):
+        return bool(_OF_PROVIDER.search(line)) and len(set(value)) > 6
+    return _has_digits(value) and is_random(value)
+
+
+def _check_nuget(text: str, start: int, end: int) -> bool:
+    value = text[start:end]
+    return not is_placeholder(value) and not is_sample(value)
+
+
 CHECKS: Mapping[str, Check] = {
+    "random-token": _check_random,
+    "provider-key": _check_provider_key,
+    "nuget-password": _check_nuget,
     "url-password": _check_url,
     "authorization": _check_header,
     "bearer-token": _check_header,

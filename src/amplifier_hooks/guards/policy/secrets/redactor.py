@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,12 @@ from amplifier_hooks.guards.policy.patterns import (
     compile_pattern,
     share_patterns,
 )
-from amplifier_hooks.guards.policy.secrets.checks import CHECKS, is_folder_name
+from amplifier_hooks.guards.policy.secrets.checks import (
+    BEGUN_TOKEN,
+    CHECKS,
+    is_folder_name,
+    is_sample,
+)
 from amplifier_hooks.guards.policy.secrets.shapes import GUESSES, SECRET_KEY, TOKENS, ends_in_name
 from amplifier_hooks.guards.policy.secrets.stream import HeldStream, build_holds
 
@@ -38,13 +44,9 @@ def is_picture(text: str) -> bool:
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _BASE64_WORD = re.compile(r"[A-Za-z0-9+/_\-]{24,}={0,2}")
 _WRAP = re.compile(r"\\?\r?\n[ \t]{0,16}")
-# The beginning of a token, and its line runs out before it is decided.
-_WRAPPED_TOKEN = re.compile(
-    r"(?:sk-|sk_|rk_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|A[KS]IA|xox[a-z]|xapp-|AIza|GOCSPX-|ya29\.|"
-    r"npm_|pypi-|hf_|gsk_|xai-|pplx-|r8_|SG\.|dapi|do[oprt]_v1_|shp[a-z]{2}_|hv[sbr]\.|eyJ|"
-    r"AGE-SECRET|dckr_|glsa_|sntry|lin_|ntn_|ATATT|NRAK-|PMAK-|rubygems_|whsec_|pscale_|dp\.)"
-    r"[A-Za-z0-9+/_\-.=]{0,200}\\?\r?\n[ \t]{0,16}[A-Za-z0-9+/_\-.=]"
-)
+_LINE_END = re.compile(r"\\?\r?\n[ \t]{0,16}(?=[A-Za-z0-9+/_\-.=])")
+_LONGEST_LINE = 240
+_TOKEN_LETTERS = string.ascii_letters + string.digits + "+/_-.="
 
 
 class Reading:
@@ -86,9 +88,16 @@ def read_percent(text: str) -> Reading | None:
 
 def read_wrapped(text: str) -> Reading | None:
     """The text with its lines joined; None if no token runs over the end of its line."""
-    if not _WRAPPED_TOKEN.search(text):
+    ends = (match.start() for match in _LINE_END.finditer(text))
+    if not any(_ends_in_token(text, end) for end in ends):
         return None
     return Reading(text, ((m.start(), m.end(), "") for m in _WRAP.finditer(text)))
+
+
+def _ends_in_token(text: str, end: int) -> bool:
+    line = text[max(0, end - _LONGEST_LINE) : end]
+    word = line[len(line.rstrip(_TOKEN_LETTERS)) :]
+    return BEGUN_TOKEN.search(word) is not None
 
 
 def find_base64(text: str) -> Iterator[tuple[int, int, str]]:
@@ -113,17 +122,28 @@ SHAPES: Mapping[str, str] = {**TOKENS, **GUESSES}
 """Their names stand in the replacement: `[REDACTED:github-token]`. Earlier ones name an overlap."""
 
 KEY_VALUE = "key-value"
+RANDOM = "random-token"
 _SHORT = 200
 _REMEMBERED = 4096
 # Conversations hold these texts anyway, so that remembering one costs no copy of it.
 _LONGEST_REMEMBERED = 500_000
 _REMEMBERED_CHARACTERS = 4_000_000
 _SHORTEST_VALUE = 4
+_REFERENCE_KEY = re.compile(
+    r"(?i)(?:^|[_\-.])(?:id|ids|uid|name|model|type)$|Ids?$|signature|digest|hash|checksum|etag|nonce|"
+    r"cursor|encrypted|fingerprint|sha\d*$|commit|revision|^data$|checkpoint|root|proof|public"
+)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_NEVER_SAMPLES = frozenset(
+    {"private-key", "private-key-end", "jwt", "azure-sas", "slack-webhook", "kubernetes-secret"}
+    | {"kubernetes-data", "cookie", "url-password"}
+)
 _PLACEHOLDER = re.compile(r"x{10}|X{10}|\*{10}|\.{10}")
 # A rejected find that is longer is not looked through by itself, but again with the whole text.
 _LONGEST_RETRY = 420
 _MOST_ROUNDS = 8
+_FEWER_ROUNDS = 3
+_LARGE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +215,16 @@ class Redactor:
     def scrub_keyed(self, text: str, key: Any) -> str:
         """The text with its secrets replaced; all of it, if its key says that it is one."""
         is_named = self._is_secret_key(key) and not is_folder_name(key, text)
+        if not is_named and isinstance(key, str) and _REFERENCE_KEY.search(key):
+            return self._redact_reference(text)
         if is_named and text not in self.marks and len(text) >= _SHORTEST_VALUE:
             return self._make_mark(KEY_VALUE)
         return self.redact_text(text)
+
+    def _redact_reference(self, text: str) -> str:
+        """The text under a key such as `id` or `signature`, which others have to find again."""
+        named = self._finder.find(text, [one for one in self._finder.names if one != RANDOM])
+        return self._replace(text, self._clean(text, named))
 
     def redact(self, value: Any) -> Any:
         """The value with every text in it redacted, keys too; the same object if none changed."""
@@ -235,13 +262,15 @@ class Redactor:
     # Both
 
     def _clean(self, text: str, spans: Iterable[Span]) -> list[Span]:
-        wanted = [one for one in spans if not self._is_allowed(text[one.start : one.end])]
+        wanted = [one for one in spans if not self._is_allowed(text[one.start : one.end], one.name)]
         return list(_join_overlaps(sorted(wanted, key=lambda one: (one.start, -one.end))))
 
-    def _is_allowed(self, found: str) -> bool:
+    def _is_allowed(self, found: str, name: str) -> bool:
         if found in self.marks or any(pattern.occurs_in(found) for pattern in self._allow):
             return True
-        return _PLACEHOLDER.search(found) is not None
+        if _PLACEHOLDER.search(found):
+            return True
+        return name in SHAPES and name not in _NEVER_SAMPLES and is_sample(found)
 
     def _replace(self, text: str, spans: Sequence[Span]) -> str:
         if not spans:
@@ -289,7 +318,9 @@ class _Finder:
                 if moved.name in names and _is_split(text, moved, known):
                     yield self._shorten(text, moved)
         for start, end, said in find_base64(text):
-            for span in self._find_plain(said, names):
+            is_word = said.strip().isalnum()
+            wanted = names if is_word else [one for one in names if one != RANDOM]
+            for span in self._find_plain(said, wanted):
                 yield span.move(start, end)
 
     def _find_plain(self, text: str, names: Collection[str]) -> Iterator[Span]:
@@ -315,11 +346,13 @@ def _find_checked(pattern: Pattern, name: str, text: str, offset: int) -> Iterat
     """The finds of one shape that stand up to its check, if it has one."""
     check = CHECKS.get(name)
     searched = text
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS if len(text) < _LARGE else _FEWER_ROUNDS):
         names: list[int] = []
         for start, end in pattern.find_spans(searched):
             if check is None or check(text, start, end):
                 yield Span(offset + start, offset + end, name)
+            elif name == RANDOM:
+                continue  # it is one word, in which there is no other
             elif end - start > _LONGEST_RETRY or ends_in_name(text, start, end):
                 # What was taken for a value is the name of one: `secret: password: hunter22`.
                 names.append(start)

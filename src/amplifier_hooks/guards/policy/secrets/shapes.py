@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from amplifier_hooks.guards.policy.secrets.providers import FORMS, MARKED_FORMS, PROVIDER
+
 BOUNDARY = r"(?:^|[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
 """What may stand before a word: not a letter, unless that belongs to an escape."""
 
@@ -125,6 +127,8 @@ TOKENS: dict[str, str] = {
     "azure-account-key": (r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     "azure-sas": (r"[?&]sig=(?P<secret>(?:%2[BbFf]|[A-Za-z0-9+/]){43,}(?:%3[Dd]|=){1,2})"),
     "age-key": r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
+    "provider-token": _build_token("(?:" + "|".join(FORMS) + ")"),
+    "marked-token": _build_token("(?:" + "|".join(MARKED_FORMS) + ")"),
     "jwt": r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?",
 }
 
@@ -214,6 +218,15 @@ GUESSES: dict[str, str] = {
         r"(?:\"(?P<quoted>[^\"\r\n]{3,})\"|'(?P<single>[^'\r\n]{3,})'|"
         r"(?P<secret>[^\s\"'`$(){}<>;,\\][^\s\"'`();,\\]{2,}))(?:[\s\"'`;\\]|$)"
     ),
+    "nuget-password": (
+        r"<add\s+key=\"(?i:cleartextpassword|password)\"\s+value=\"(?P<secret>[^\"\r\n]{4,})\""
+    ),
+    "provider-key": (
+        r"(?i:" + PROVIDER + r")[A-Za-z0-9_.\- ]{0,25}(?:\\*[\"'])?\]?\s{0,5}"
+        r"(?::=|=>|[:=,(>])\s{0,5}(?:\\*[\"'`])?(?P<secret>[A-Za-z0-9][A-Za-z0-9_\-=+/.]{14,200})"
+        r"(?:[\s\"'`\\;,)<]|$)"
+    ),
+    "random-token": r"[A-Za-z0-9_\-]{24,}",
     "key-value": (
         NAME
         + r"(?:\\*[\"'])?\]?\s{0,5}(?::=|=>|[:=])\s{0,5}(?:"

@@ -266,8 +266,8 @@ class LiteralStream:
 # What was passed on already and is still looked at: names of settings, schemes of addresses.
 CONTEXT = 256
 MOST_HELD = 4_096
-LATE = frozenset({"private-key-end", "kubernetes-data"})
-"""Shapes that only their end tells from any text: nothing is held back for them."""
+LATE = frozenset({"private-key-end", "kubernetes-data", "marked-token", "random-token"})
+"""Shapes that only their end tells from any text or word: nothing is held back for them."""
 _LAST_WORD = r"(\S{1,256})\z"
 
 

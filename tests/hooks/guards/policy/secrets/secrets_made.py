@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
-from amplifier_hooks.guards.policy.secrets.checks import is_placeholder
+from amplifier_hooks.guards.policy.secrets.checks import is_placeholder, is_sample
 
 REDACTOR = Redactor(SHAPES, "test", "[REDACTED:{name}]")
 
@@ -23,7 +23,9 @@ UPPER = string.ascii_uppercase + string.digits
 def letters(alphabet: str, least: int, most: int | None = None) -> st.SearchStrategy[str]:
     """So many letters, and no placeholder: Hypothesis finds words like `undefined` in sources."""
     drawn = st.text(alphabet, min_size=least, max_size=most or least + 8)
-    return drawn.filter(lambda text: len(set(text)) > 3 and not is_placeholder(text))
+    return drawn.filter(
+        lambda text: len(set(text)) > 3 and not is_placeholder(text) and not is_sample(text)
+    )
 
 
 def after(prefix: str, alphabet: str, least: int, most: int | None = None) -> Any:
@@ -111,6 +113,12 @@ SECRETS: dict[str, Any] = {
     "azure-account-key": letters(BASE64, 86, 86).map(lambda body: body + "=="),
     "azure-sas": letters(ALNUM, 43, 43).map(lambda body: body + "%3D"),
     "age-key": after("AGE-SECRET-KEY-1", UPPER, 58, 58),
+    "provider-token": after("dt0c01.", UPPER, 24, 24).flatmap(
+        lambda made: after(f"{made}.", UPPER, 64, 64)
+    )
+    | after("pul-", HEX, 40, 40)
+    | after("CFPAT-", URL_SAFE, 43, 43),
+    "marked-token": letters(HEX, 32, 32).map(lambda body: f"{body}-us14"),
     "jwt": st.tuples(letters(URL_SAFE, 16), letters(URL_SAFE, 16), letters(URL_SAFE, 20)).map(
         lambda made: f"eyJ{made[0]}.eyJ{made[1]}.{made[2]}"
     ),
@@ -125,6 +133,9 @@ SECRETS: dict[str, Any] = {
     "docker-auth": letters(ALNUM, 10, 20).map(lambda body: encode(f"user:{body}")),
     "kubernetes-secret": letters(ALNUM, 8, 20).map(encode),
     "kubernetes-data": letters(ALNUM, 8, 20).map(encode),
+    "nuget-password": passwords(ALNUM),
+    "provider-key": after("q7Zk2Xw9Rt4b", ALNUM, 20, 40),
+    "random-token": after("q7Zk2Xw9Rt4bLm3Pv8Yd5", ALNUM, 6, 6),
     "env-line": letters(string.ascii_lowercase, 8, 20) | passwords(),
     "key-value": passwords(),
 }
@@ -168,6 +179,8 @@ FRAMES: dict[str, tuple[str, ...]] = {
         "apiVersion: v1\ndata:\n  anything: {}\nkind: Secret\n",
         '{"data": {"anything": "{}"}, "kind": "Secret"}',
     ),
+    "nuget-password": ('<add key="ClearTextPassword" value="{}" />',),
+    "provider-key": ('algolia_app = "{}"', "okta: {}"),
     "env-line": ("\nDB_PASSWORD={}\n", "\nexport API_TOKEN='{}'\n"),
     "key-value": (
         "db_password={}",
