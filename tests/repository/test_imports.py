@@ -14,8 +14,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 KERNEL = sorted((SOURCE / "amplifier_core").rglob("*.py"))
 FOR_TESTS = {
-    "pytest_plugin/__init__.py": {"pytest"},
-    "pytest_plugin/async_tests.py": {"pytest", "pytest_asyncio"},
+    "amplifier_core/pytest_plugin.py": {"pytest", "pytest_asyncio"},
     "validation/pytest_marks.py": {"pytest"},
 }
 ALLOWED = {*sys.stdlib_module_names, "amplifier_core", "pydantic", "pydantic_core"}

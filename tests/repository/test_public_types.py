@@ -62,6 +62,7 @@ JUSTIFIED = {
         EventRecorder.__call__.data EventRecorder.record.data EventRecorder.emit.data
         normalize_data.data
     """,
+    "whatever it is, a message can name it": "safe_repr.value",
     "a hook may return anything; it is read where it is called": "HookHandler.call.return",
     "a tool is looked at, never called, to tell whether it is still the same": """
         ApprovalGate.recall.tool ApprovalGate.remember.tool
