@@ -13,8 +13,7 @@ from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils import cancel_and_wait
 from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.session import ExternalSession
-from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
-from amplifier_hooks.guards.mcp.definitions import KnownTools
+from amplifier_hooks.guards.mcp.definitions import DefinitionGuard, KnownTools
 from amplifier_hooks.mcp.gateway.judging import GatewaySession, Judge
 from amplifier_hooks.mcp.gateway.relay import Relay
 from tests.support.mcp.relaying import Line

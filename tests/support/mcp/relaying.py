@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import cancel_and_wait
-from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
-from amplifier_hooks.guards.mcp.definitions import KnownTools
+from amplifier_hooks.guards.mcp.definitions import DefinitionGuard, KnownTools
 from amplifier_hooks.guards.mcp.frames import Frame
 from amplifier_hooks.mcp.gateway.channel import ChannelError
 from amplifier_hooks.mcp.gateway.judging import GatewaySession, Judge, open_gateway_session

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from amplifier_core.errors import AmplifierError
 from amplifier_core.payloads import EndReason
 from amplifier_hooks.agent.bundles import BundleError
-from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard, NewTools
+from amplifier_hooks.guards.mcp.definitions import DefinitionGuard, NewTools
 from amplifier_hooks.guards.mcp.frames import INTERNAL_ERROR, FrameError, read_frames, refuse
 from amplifier_hooks.guards.mcp.protocol import identify_address
 from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError

@@ -28,7 +28,7 @@ from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.plan import TrustedPlan, adapt_to_program, load_trusted_plan
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.external.verdicts import Called
-from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.definitions import DefinitionGuard
 from amplifier_hooks.guards.mcp.frames import Frame, answer, refuse, write_frame
 from amplifier_hooks.guards.mcp.path_guard import register_path_guard
 from amplifier_hooks.guards.mcp.protocol import CALL, ELICIT

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.utils import cancel_and_wait, describe_error
 from amplifier_core.utils.copying import is_same
-from amplifier_hooks.guards.mcp.definition_guard import DefinitionGuard
+from amplifier_hooks.guards.mcp.definitions import DefinitionGuard
 from amplifier_hooks.guards.mcp.frames import (
     INTERNAL_ERROR,
     INVALID_REQUEST,

@@ -184,7 +184,7 @@ def test_a_result_belongs_to_its_call() -> None:
     assert (written.call_id, written.id, written.result) == ("c1", "o1", "PIN [hidden]")
 
 
-CALL_OF_REPLIES = Content.from_function_call("c1", "note", arguments={"text": "a"}, id="o1")
+TOOL_CALL = Content.from_function_call("c1", "note", arguments={"text": "a"}, id="o1")
 
 
 def make_reply(*contents: Content | str, **more: Any) -> ChatResponse[Any]:
@@ -196,7 +196,7 @@ def test_a_reply_is_described_with_its_cost() -> None:
     """Text, calls, tokens, and why the model stopped."""
     usage: Any = {"input_token_count": 3, "output_token_count": 4}
     reply = describe_reply(
-        make_reply("Hi.", CALL_OF_REPLIES, usage_details=usage, finish_reason="stop"), 7
+        make_reply("Hi.", TOOL_CALL, usage_details=usage, finish_reason="stop"), 7
     )
     assert (reply.text, reply.model, reply.finish_reason) == ("Hi.", "m", "stop")
     assert reply.usage == {"input_tokens": 3, "output_tokens": 4}
@@ -207,7 +207,7 @@ def test_a_reply_is_described_with_its_cost() -> None:
 def test_a_reply_without_calls_is_an_answer() -> None:
     """Unless it is not whole yet."""
     assert is_answer(make_reply("Hi."))
-    assert not is_answer(make_reply(CALL_OF_REPLIES))
+    assert not is_answer(make_reply(TOOL_CALL))
     token: Any = {"id": "later"}
     assert not is_answer(make_reply("Hi.", continuation_token=token))
 
@@ -215,12 +215,12 @@ def test_a_reply_without_calls_is_an_answer() -> None:
 def test_text_and_calls_are_changed_by_themselves() -> None:
     """What hooks left alone is the model's own."""
     thought = Content.from_text_reasoning(text="Hmm.")
-    reply = make_reply(thought, "PIN 4711", CALL_OF_REPLIES, response_id="r", conversation_id="v")
+    reply = make_reply(thought, "PIN 4711", TOOL_CALL, response_id="r", conversation_id="v")
     changed = change_reply(reply, ReplyVerdict(True, text="PIN [hidden]"), None)
     contents = read_contents(changed.messages)
     assert contents[0] is thought
     assert contents[1].text == "PIN [hidden]"
-    assert contents[2] is CALL_OF_REPLIES
+    assert contents[2] is TOOL_CALL
     assert (changed.response_id, changed.conversation_id, changed.model) == ("r", "v", "m")
     fewer = change_reply(reply, ReplyVerdict(True, calls=[]), None)
     assert [one.type for one in read_contents(fewer.messages)] == ["text_reasoning", "text"]
@@ -228,7 +228,7 @@ def test_text_and_calls_are_changed_by_themselves() -> None:
 
 def test_a_refused_reply_says_why() -> None:
     """And nothing else."""
-    refused = refuse_reply(make_reply("PIN 4711", CALL_OF_REPLIES), "against the rules")
+    refused = refuse_reply(make_reply("PIN 4711", TOOL_CALL), "against the rules")
     assert refused.text == "against the rules"
     assert is_answer(refused)
 

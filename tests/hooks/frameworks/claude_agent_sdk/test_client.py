@@ -494,7 +494,7 @@ AGENT = describe_call("Agent", 1, subagent_type="tester", prompt="Test it.", des
 INNER = {"agent_id": "a1", "agent_type": "tester"}
 
 
-def connect_helpers(stage: Stage) -> Connection:
+def connect_client(stage: Stage) -> Connection:
     """A connection behind these hooks."""
     return Connection(stage.hooks, choose(60, (), "inline"))
 
@@ -511,7 +511,7 @@ async def delegate(connection: Connection) -> dict[str, Any]:
 async def test_a_sub_agent_has_a_session_below_its_agents(stage: Stage) -> None:
     """Its calls carry its own session, and the one of its agent as the parent."""
     stage.listen("tool:pre", "session:fork")
-    connection = connect_helpers(stage)
+    connection = connect_client(stage)
     await delegate(connection)
     first, fork, second = (data for _, data in stage.heard.events)
     assert first["tool_name"] == "Delegate"
@@ -528,7 +528,7 @@ async def test_a_sub_agent_has_a_session_below_its_agents(stage: Stage) -> None:
 async def test_its_start_is_asked_about_once(stage: Stage) -> None:
     """With the task, before the program starts it; its end is told."""
     stage.listen("agent:spawn", "agent:complete")
-    connection = connect_helpers(stage)
+    connection = connect_client(stage)
     await delegate(connection)
     await tell(connection, "SubagentStop", **INNER, last_assistant_message="Tested.")
     assert stage.heard.names == ["agent:spawn", "agent:complete"]
@@ -538,7 +538,7 @@ async def test_its_start_is_asked_about_once(stage: Stage) -> None:
 async def test_a_refused_start_is_a_refused_call(stage: Stage) -> None:
     """The program does not start it."""
     stage.answer("agent:spawn", DENY)
-    said = await tell(connect_helpers(stage), "PreToolUse", **AGENT)
+    said = await tell(connect_client(stage), "PreToolUse", **AGENT)
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]
 
@@ -550,14 +550,14 @@ async def test_a_changed_start_is_refused(stage: Stage) -> None:
         return HookResult(action="modify", data={**data, "task": "Do nothing."})
 
     stage.answer("agent:spawn", change)
-    said = await tell(connect_helpers(stage), "PreToolUse", **AGENT)
+    said = await tell(connect_client(stage), "PreToolUse", **AGENT)
     assert "tool:pre" in said["hookSpecificOutput"]["permissionDecisionReason"]
 
 
 async def test_one_that_the_program_starts_by_itself_does_nothing_if_refused(stage: Stage) -> None:
     """No call announced it, so each of its calls is denied."""
     stage.answer("agent:spawn", DENY)
-    connection = connect_helpers(stage)
+    connection = connect_client(stage)
     started = await tell(connection, "SubagentStart", **INNER)
     assert "against the rules" in started["hookSpecificOutput"]["additionalContext"]
     call = describe_call("Bash", 2, command="ls")
@@ -569,7 +569,7 @@ async def test_what_hooks_say_at_its_start_is_for_it(stage: Stage) -> None:
     """And not for the agent that started it."""
     said = HookResult(action="inject_context", context_injection="Only read.")
     stage.answer("agent:spawn", said)
-    connection = connect_helpers(stage)
+    connection = connect_client(stage)
     assert "Only read." not in str(await tell(connection, "PreToolUse", **AGENT))
     started = await tell(connection, "SubagentStart", **INNER)
     assert started["hookSpecificOutput"]["additionalContext"] == "Only read."

@@ -342,7 +342,7 @@ async def test_a_client_that_waits_gets_what_was_allowed(stage: Stage, way: Way)
     assert ran.calls == [("wipe", {"path": "/tmp/x"})]
 
 
-def govern_server_clients(stage: Stage) -> FastMCP:
+def make_governed_server(stage: Stage) -> FastMCP:
     """A server behind hooks."""
     server = make_server(Ran())
     server.add_middleware(AmplifierMCP(stage.hooks))
@@ -363,7 +363,7 @@ async def call_twice(client: Client[Any]) -> None:
 async def test_a_connection_is_one_session(stage: Stage) -> None:
     """From the handshake to the end, also if the first calls come at once; the next is another."""
     stage.listen("session:start", "session:end")
-    server = govern_server_clients(stage)
+    server = make_governed_server(stage)
     await call_twice(Client(server, mode="legacy"))
     assert stage.heard.names == ["session:start", "session:end"]
     await call_twice(Client(server, mode="legacy"))
@@ -374,7 +374,7 @@ async def test_a_connection_is_one_session(stage: Stage) -> None:
 def test_the_only_client_is_one_session_until_the_program_ends(stage: Stage) -> None:
     """Without a handshake, a server on standard input still has one client."""
     stage.listen("session:start", "session:end")
-    server = govern_server_clients(stage)
+    server = make_governed_server(stage)
     asyncio.run(call_twice(Client(server)))
     assert stage.heard.names == ["session:start", "session:end"]
     assert stage.heard.events[1][1]["reason"] == "complete"
@@ -386,7 +386,7 @@ def test_the_only_client_is_one_session_until_the_program_ends(stage: Stage) -> 
 async def test_nobody_knows_a_client_that_has_not_signed_in(stage: Stage) -> None:
     """Over HTTP and without a handshake, every request is a session of its own."""
     stage.listen("session:start", "session:end")
-    async with serve(govern_server_clients(stage)) as port:
+    async with serve(make_governed_server(stage)) as port:
         await call_twice(Client(f"http://127.0.0.1:{port}/mcp"))
     assert stage.heard.names.count("session:start") == stage.heard.names.count("session:end") == 2
     assert len(set(read_sessions(stage))) == 2
@@ -394,7 +394,7 @@ async def test_nobody_knows_a_client_that_has_not_signed_in(stage: Stage) -> Non
 
 async def test_a_user_who_has_signed_in_is_one_session(stage: Stage) -> None:
     """Whatever connections there are; another user is another one."""
-    server = govern_server_clients(stage)
+    server = make_governed_server(stage)
     known: dict[str, dict[str, Any]] = {
         name: {"client_id": name, "scopes": []} for name in ("ana", "ben")
     }

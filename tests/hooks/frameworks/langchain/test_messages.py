@@ -407,7 +407,7 @@ async def test_a_withheld_command_is_not_carried_out(stage: Stage) -> None:
 SAY: Any = {"messages": "Do it."}
 
 
-class WeatherPrompts(BaseModel):
+class WeatherReport(BaseModel):
     """The weather somewhere."""
 
     place: str
@@ -420,14 +420,14 @@ def change(text: str) -> Any:
 
 
 async def ask_weather(stage: Stage, strategy: Any, script: list[Step], **more: Any) -> Any:
-    """Run an agent that answers with a WeatherPrompts."""
+    """Run an agent that answers with a WeatherReport."""
     middleware = [AmplifierMiddleware(stage.hooks)]
-    options: Any = {"response_format": strategy(WeatherPrompts), **more}
+    options: Any = {"response_format": strategy(WeatherReport), **more}
     agent = create_agent(make_model(script, []), [], middleware=middleware, **options)
     return await agent.ainvoke(SAY, {"configurable": {"thread_id": "1"}})
 
 
-BY_TOOL: list[Step] = [[call("WeatherPrompts", place="Rome", degrees=30)]]
+BY_TOOL: list[Step] = [[call("WeatherReport", place="Rome", degrees=30)]]
 BY_TEXT: list[Step] = ['{"place": "Rome", "degrees": 30}']
 WAYS = pytest.mark.parametrize(
     ("strategy", "script"), [(ToolStrategy, BY_TOOL), (ProviderStrategy, BY_TEXT)]
@@ -489,8 +489,8 @@ async def test_a_structured_answer_is_seen(stage: Stage, strategy: Any, script: 
     """As JSON, whichever way the model gave it; the caller gets the object."""
     stage.listen("prompt:answer")
     state = await ask_weather(stage, strategy, script)
-    assert state["structured_response"] == WeatherPrompts(place="Rome", degrees=30)
-    seen = WeatherPrompts.model_validate_json(stage.heard.events[0][1]["response"])
+    assert state["structured_response"] == WeatherReport(place="Rome", degrees=30)
+    seen = WeatherReport.model_validate_json(stage.heard.events[0][1]["response"])
     assert seen.degrees == 30
 
 
@@ -501,7 +501,7 @@ async def test_a_structured_answer_is_changed(
     """The caller gets an object of the same kind."""
     stage.answer("prompt:answer", change('{"place": "Rome", "degrees": 20}'))
     state = await ask_weather(stage, strategy, script)
-    assert state["structured_response"] == WeatherPrompts(place="Rome", degrees=20)
+    assert state["structured_response"] == WeatherReport(place="Rome", degrees=20)
     assert [one.content for one in state["messages"][1:]] == ['{"place": "Rome", "degrees": 20}']
 
 
@@ -513,7 +513,7 @@ async def test_a_structured_answer_that_a_hook_spoils_stays_inside(
     stage.answer("prompt:answer", change("hot"))
     state = await ask_weather(stage, strategy, script)
     assert state["structured_response"] is None
-    assert "left no WeatherPrompts" in state["messages"][-1].content
+    assert "left no WeatherReport" in state["messages"][-1].content
     assert "Rome" not in str(state)
 
 

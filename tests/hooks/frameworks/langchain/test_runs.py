@@ -297,7 +297,7 @@ async def test_a_langgraph_that_hides_its_executor_is_governed(
     assert "never" in ran.requests[-1]
 
 
-def make_governed(stage: Stage) -> Governed:
+def make_agent_of_run(stage: Stage) -> Governed:
     """A run of a graph that nobody executes."""
     config: dict[str, Any] = {"configurable": {}, "metadata": {"lc_agent_name": "bob"}}
     return Governed(stage.hooks, GraphRun(config, object()))
@@ -323,7 +323,7 @@ def test_how_a_run_ended(error: Any, has_answered: bool, reason: str) -> None:
 async def test_a_run_does_not_end_while_something_is_under_way(stage: Stage) -> None:
     """The last one to finish ends it."""
     stage.listen("session:end")
-    governed = make_governed(stage)
+    governed = make_agent_of_run(stage)
     await governed.begin("hi")
     async with governed.work():
         async with governed.work():
@@ -335,7 +335,7 @@ async def test_a_run_does_not_end_while_something_is_under_way(stage: Stage) -> 
 def test_a_run_in_a_thread_does_not_end_while_something_is_under_way(stage: Stage) -> None:
     """The same without a loop."""
     stage.listen("session:end")
-    governed = make_governed(stage)
+    governed = make_agent_of_run(stage)
     governed.begin_sync("hi")
     with governed.work_sync() as run:
         assert run is not None
@@ -345,7 +345,7 @@ def test_a_run_in_a_thread_does_not_end_while_something_is_under_way(stage: Stag
 
 async def test_nothing_begins_in_a_run_that_has_ended(stage: Stage) -> None:
     """Whoever comes late reads that."""
-    governed = make_governed(stage)
+    governed = make_agent_of_run(stage)
     await governed.begin("hi")
     reason = governed.stop(None)
     assert reason == "error"
@@ -359,7 +359,7 @@ async def test_nothing_begins_in_a_run_that_has_ended(stage: Stage) -> None:
 async def test_parallel_calls_open_one_run(stage: Stage) -> None:
     """As after a resumption, when no prompt was submitted here."""
     stage.listen("session:start", "prompt:submit")
-    governed = make_governed(stage)
+    governed = make_agent_of_run(stage)
     runs = await asyncio.gather(*(governed.find_run() for _ in range(8)))
     assert len({id(run) for run in runs}) == 1
     assert stage.heard.names == ["session:start"]
@@ -369,7 +369,7 @@ async def test_parallel_calls_open_one_run(stage: Stage) -> None:
 async def test_a_refused_session_is_not_asked_for_again(stage: Stage) -> None:
     """Every call of the run reads the same reason."""
     stage.answer("session:start", HookResult(action="deny", reason="not today"))
-    governed = make_governed(stage)
+    governed = make_agent_of_run(stage)
     assert await governed.find_run() is None
     assert await asyncio.to_thread(governed.find_run_sync) is None
     assert "not today" in governed.refusal

@@ -206,7 +206,7 @@ async def test_agents_that_are_nodes_of_a_graph_have_sessions_of_their_own(stage
     assert len({one["session"] for one in stage.of_type("session_started")}) == 2
 
 
-HELP_OF_WATCH: list[Step] = [[call("helper", 1, task="a")], [call("helper", 2, task="b")], DONE]
+HELP_REQUEST: list[Step] = [[call("helper", 1, task="a")], [call("helper", 2, task="b")], DONE]
 WIPE = use(call("wipe", 2, path="/tmp/x"))
 
 
@@ -237,7 +237,7 @@ async def run(
     ran: Ran, middleware: AmplifierMiddleware, tool: Any, *, is_async: bool = True, **config: Any
 ) -> Any:
     """An agent with the middleware, which calls the tool twice."""
-    agent = create_agent(make_model(HELP_OF_WATCH, ran.requests), [tool], middleware=[middleware])
+    agent = create_agent(make_model(HELP_REQUEST, ran.requests), [tool], middleware=[middleware])
     if is_async:
         return await agent.ainvoke(SAY, config or None)  # type: ignore[arg-type]
     return await asyncio.to_thread(agent.invoke, SAY, config or None)  # type: ignore[arg-type]
@@ -363,7 +363,9 @@ def make_pair(ran: Ran, helper: list[Step]) -> tuple[StructuredTool, Any]:
     return tool, inner
 
 
-async def run_net(stage: Stage, helper: list[Step], *, is_async: bool = True) -> tuple[Ran, Any]:
+async def run_with_net(
+    stage: Stage, helper: list[Step], *, is_async: bool = True
+) -> tuple[Ran, Any]:
     """An agent with the middleware and the net, and a sub-agent with neither."""
     ran = Ran()
     tool, _ = make_pair(ran, helper)
@@ -379,7 +381,7 @@ async def run_net(stage: Stage, helper: list[Step], *, is_async: bool = True) ->
 async def test_a_call_of_a_sub_agent_is_seen_once(stage: Stage, is_async: bool) -> None:
     """Calls that the middleware has judged are not judged again by the net."""
     stage.listen("tool:pre", "tool:post")
-    ran, state = await run_net(stage, WIPE, is_async=is_async)
+    ran, state = await run_with_net(stage, WIPE, is_async=is_async)
     names = [(event, data["tool_name"]) for event, data in stage.heard.events]
     assert names == [
         ("tool:pre", "helper"),
@@ -415,7 +417,7 @@ async def test_a_sub_agent_may_call_a_tool_of_the_same_name(stage: Stage) -> Non
 async def test_a_denied_call_stops_the_sub_agent(stage: Stage, is_async: bool) -> None:
     """The agent that called it reads why, and goes on."""
     stage.answer("tool:pre", DENY, tool="wipe")
-    ran, state = await run_net(stage, WIPE, is_async=is_async)
+    ran, state = await run_with_net(stage, WIPE, is_async=is_async)
     assert ran.calls == []
     assert "not on my machine" in ran.requests[-1]
     assert "stopped the agent that called wipe" in ran.requests[-1]
@@ -423,10 +425,10 @@ async def test_a_denied_call_stops_the_sub_agent(stage: Stage, is_async: bool) -
 
 
 async def test_people_are_asked(stage: Stage) -> None:
-    """A yes lets the call run_net; the trail has it before it does."""
+    """A yes lets the call run_with_net; the trail has it before it does."""
     stage.answer("tool:pre", ask(), tool="wipe")
     stage.ask_person("Allow")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert len(ran.calls) == 1
     started = [one["body"]["tool"] for one in stage.of_type("tool_started")]
     assert started == ["helper", "wipe"]
@@ -439,17 +441,17 @@ async def test_a_guard_that_raises_stops_the_sub_agent(stage: Stage) -> None:
         raise OSError("no database")
 
     stage.answer("tool:pre", fail, tool="wipe", name="watcher")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert len(ran.calls) == 1, "an observer stops nothing"
     stage.answer("tool:pre", lambda data: fail(data), tool="wipe", name="guard", on_error="deny")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert ran.calls == []
 
 
 async def test_what_a_net_cannot_change_is_refused(stage: Stage) -> None:
-    """A hook that rewrites a call would be ignored, so the call does not run_net."""
+    """A hook that rewrites a call would be ignored, so the call does not run_with_net."""
     stage.answer("tool:pre", change_input(path="/tmp/y"), tool="wipe")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert ran.calls == []
     assert "give the sub-agent AmplifierMiddleware" in ran.requests[-1]
 
@@ -457,7 +459,7 @@ async def test_what_a_net_cannot_change_is_refused(stage: Stage) -> None:
 async def test_a_result_that_a_net_cannot_change_goes_nowhere(stage: Stage) -> None:
     """The sub-agent is stopped before its model reads it."""
     stage.answer("tool:post", change_output("[removed]"), tool="wipe")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert "which a net cannot do" in ran.requests[-1]
     assert "wiped" not in ran.requests[-1]
 
@@ -465,7 +467,7 @@ async def test_a_result_that_a_net_cannot_change_goes_nowhere(stage: Stage) -> N
 async def test_a_denied_result_goes_nowhere(stage: Stage) -> None:
     """The same for one that is withheld."""
     stage.answer("tool:post", DENY, tool="wipe")
-    ran, _ = await run_net(stage, WIPE)
+    ran, _ = await run_with_net(stage, WIPE)
     assert "not on my machine" in ran.requests[-1]
     assert "wiped" not in ran.requests[-1]
 
@@ -474,13 +476,13 @@ async def test_a_call_that_fails_is_told(stage: Stage) -> None:
     """The exception is the tool's own."""
     stage.listen("tool:error")
     with pytest.raises(RuntimeError, match="boom x"):
-        await run_net(stage, use(call("boom", 2, text="x")))
+        await run_with_net(stage, use(call("boom", 2, text="x")))
     assert [data["tool_name"] for _, data in stage.heard.events] == ["boom", "helper"]
 
 
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_an_agent_that_has_only_the_net_has_a_session(stage: Stage, is_async: bool) -> None:
-    """It is opened with the first call and ended with the run_net."""
+    """It is opened with the first call and ended with the run_with_net."""
     stage.listen("session:start", "tool:pre", "session:end")
     ran = Ran()
     agent = create_agent(make_model(WIPE, ran.requests), make_tools(ran))
@@ -554,7 +556,7 @@ def build(stage: Stage, ran: Ran) -> Any:
     return graph.compile()
 
 
-async def run_plain_graphs(graph: Any, *, is_async: bool) -> Any:
+async def run_graph(graph: Any, *, is_async: bool) -> Any:
     if is_async:
         return await graph.ainvoke(SAY)
     return await asyncio.to_thread(graph.invoke, SAY)
@@ -567,7 +569,7 @@ async def test_a_denied_call_does_not_run_and_the_model_reads_why(
     """As in an agent of create_agent."""
     ran = Ran()
     stage.answer("tool:pre", HookResult(action="deny", reason="not on my machine"))
-    state = await run_plain_graphs(build(stage, ran), is_async=is_async)
+    state = await run_graph(build(stage, ran), is_async=is_async)
     assert not ran.calls
     assert "not on my machine" in str([one.content for one in state["messages"]])
 
@@ -579,7 +581,7 @@ async def test_hooks_see_tools_and_the_session_but_no_prompt_and_no_model(
     """Nothing of ours is called there."""
     ran = Ran()
     stage.listen("*")
-    await run_plain_graphs(build(stage, ran), is_async=is_async)
+    await run_graph(build(stage, ran), is_async=is_async)
     names = stage.heard.names
     assert ran.calls
     assert {"session:start", "tool:pre", "tool:post", "session:end"} <= set(names)

@@ -197,7 +197,7 @@ def test_arguments_are_read_and_written(raw: str, read: dict[str, Any]) -> None:
     assert write_arguments({"a": "ö"}, raw) == '{"a": "ö"}'
 
 
-SAID_OF_REPLIES: Any = assistant_message("I note it.")
+REPLY_SAID: Any = assistant_message("I note it.")
 NOTE: Any = function_call("note", '{"text":  "a"}', call_id="c1")
 WIPE: Any = function_call("wipe", {"path": "/"}, call_id="c2")
 THOUGHT = ResponseReasoningItem(id="r", type="reasoning", summary=[])
@@ -208,7 +208,7 @@ SEARCH = {"type": "web_search_call", "id": "w", "status": "completed"}
 def test_a_reply_is_its_text_and_its_calls() -> None:
     """What the service has done by itself is no call of ours."""
     usage = Usage(input_tokens=3, output_tokens=2, total_tokens=5)
-    reply = read_reply([THOUGHT, SEARCH, SAID_OF_REPLIES, NOTE, SHELL], usage, "gpt-x", 0.25)
+    reply = read_reply([THOUGHT, SEARCH, REPLY_SAID, NOTE, SHELL], usage, "gpt-x", 0.25)
     assert reply.text == "I note it."
     assert reply.calls == [
         {"id": "c1", "name": "note", "arguments": {"text": "a"}},
@@ -220,19 +220,19 @@ def test_a_reply_is_its_text_and_its_calls() -> None:
 
 def test_only_a_reply_that_wants_nothing_is_an_answer() -> None:
     """What the service has done is done."""
-    assert wants_nothing([THOUGHT, SEARCH, SAID_OF_REPLIES])
-    assert not wants_nothing([SAID_OF_REPLIES, SHELL])
+    assert wants_nothing([THOUGHT, SEARCH, REPLY_SAID])
+    assert not wants_nothing([REPLY_SAID, SHELL])
 
 
 def test_a_changed_text_stands_where_the_first_was() -> None:
     """All else stays the very objects."""
     left = change_output(
-        [THOUGHT, SAID_OF_REPLIES, NOTE, SAID_OF_REPLIES], ReplyVerdict(True, text="Nearly.")
+        [THOUGHT, REPLY_SAID, NOTE, REPLY_SAID], ReplyVerdict(True, text="Nearly.")
     )
     assert [left[0], left[2]] == [THOUGHT, NOTE]
     assert read_reply_text(left) == "Nearly."
     assert len(left) == 3
-    assert change_output([SAID_OF_REPLIES], ReplyVerdict(True, text="")) == []
+    assert change_output([REPLY_SAID], ReplyVerdict(True, text="")) == []
 
 
 def test_changed_calls_keep_their_place() -> None:
@@ -252,9 +252,7 @@ def test_changed_calls_keep_their_place() -> None:
 
 def test_a_thought_goes_with_the_call_that_it_was_about() -> None:
     """The service refuses one without the other."""
-    assert change_output([THOUGHT, SAID_OF_REPLIES, WIPE], ReplyVerdict(True, calls=[])) == [
-        SAID_OF_REPLIES
-    ]
+    assert change_output([THOUGHT, REPLY_SAID, WIPE], ReplyVerdict(True, calls=[])) == [REPLY_SAID]
 
 
 def test_only_functions_can_be_called_otherwise() -> None:
@@ -275,7 +273,7 @@ def test_a_refusal_fits_the_output_of_the_agent() -> None:
 
 def test_an_unchanged_response_is_the_very_one() -> None:
     """With its identity, its usage and all."""
-    response = ModelResponse([SAID_OF_REPLIES], Usage(), "r1", "q1")
+    response = ModelResponse([REPLY_SAID], Usage(), "r1", "q1")
     assert replace_output(response, response.output) is response
     other = replace_output(response, [NOTE])
     assert (other.response_id, other.request_id, other.output) == ("r1", "q1", [NOTE])
@@ -367,7 +365,7 @@ def test_a_denial_is_its_reason() -> None:
 
 
 BEFORE = {"role": "user", "content": "Hi."}
-SAID_OF_PROMPTS = {"role": "assistant", "content": "Hello."}
+PROMPT_SAID = {"role": "assistant", "content": "Hello."}
 ASKED = {"role": "user", "content": [{"type": "input_text", "text": "Buy milk."}]}
 
 
@@ -375,9 +373,9 @@ ASKED = {"role": "user", "content": [{"type": "input_text", "text": "Buy milk."}
     ("given", "prompt"),
     [
         ("Buy milk.", "Buy milk."),
-        ([BEFORE, SAID_OF_PROMPTS, ASKED], "Buy milk."),
-        ([BEFORE, SAID_OF_PROMPTS], "Hi."),
-        ([SAID_OF_PROMPTS], ""),
+        ([BEFORE, PROMPT_SAID, ASKED], "Buy milk."),
+        ([BEFORE, PROMPT_SAID], "Hi."),
+        ([PROMPT_SAID], ""),
         ([], ""),
     ],
 )
@@ -388,15 +386,15 @@ def test_the_prompt_is_what_the_user_said_last(given: Any, prompt: str) -> None:
 
 def test_another_prompt_stands_in_its_place() -> None:
     """The list itself stays as it was, for who gave it to us."""
-    given = [BEFORE, SAID_OF_PROMPTS, ASKED]
+    given = [BEFORE, PROMPT_SAID, ASKED]
     changed = change_prompt(given, "Buy oat milk.")
     assert changed[:2] == given[:2]
     assert changed[2]["content"] == [{"type": "input_text", "text": "Buy oat milk."}]
     assert given[2] is ASKED
     assert read_prompt(given) == "Buy milk."
     assert change_prompt("Buy milk.", "Buy oat milk.") == "Buy oat milk."
-    assert change_prompt([SAID_OF_PROMPTS], "Hi.") == [
-        SAID_OF_PROMPTS,
+    assert change_prompt([PROMPT_SAID], "Hi.") == [
+        PROMPT_SAID,
         {"role": "user", "content": "Hi."},
     ]
 

@@ -445,7 +445,7 @@ async def test_an_editor_has_what_it_had(stage: Stage) -> None:
     assert bench.tool.editor.done is bench.done
 
 
-DENY_OF_HANDOFFS = HookResult(action="deny", reason="stay here")
+DENY_HANDOFF = HookResult(action="deny", reason="stay here")
 TRANSFER = "transfer_to_billing"
 
 
@@ -490,7 +490,7 @@ async def test_the_next_agent_is_governed_in_the_same_session(stage: Stage, plai
 @pytest.mark.parametrize("plain", [True, False])
 async def test_a_denied_handoff_stays_with_the_agent(stage: Stage, event: str, plain: bool) -> None:
     """The model reads why, and goes on."""
-    stage.answer(event, DENY_OF_HANDOFFS)
+    stage.answer(event, DENY_HANDOFF)
     pair = Pair(plain=plain)
     result = await pair.run(stage)
     assert result.last_agent is pair.agent
@@ -540,7 +540,7 @@ async def test_an_agent_that_is_made_at_the_handoff_is_governed(stage: Stage) ->
 
     made: Any = Handoff(TRANSFER, "Bills.", {}, make, "billing")
     pair.agent.handoffs = [made]
-    stage.answer("tool:pre", DENY_OF_HANDOFFS, tool="wipe")
+    stage.answer("tool:pre", DENY_HANDOFF, tool="wipe")
     result = await pair.run(stage)
     assert result.last_agent is pair.other
     assert pair.ran.calls == []
@@ -555,7 +555,7 @@ async def test_handoffs_of_other_agents_are_as_ever(stage: Stage) -> None:
 
     made: Any = Handoff(TRANSFER, "Bills.", {}, choose, "billing")
     amplify(Agent("governed", handoffs=[made]), stage.hooks)
-    stage.answer("tool:pre", DENY_OF_HANDOFFS, tool=TRANSFER)
+    stage.answer("tool:pre", DENY_HANDOFF, tool=TRANSFER)
     result = await Runner.run(Agent("free", model=free, handoffs=[made]), "Go.", run_config=CONFIG)
     assert result.last_agent is other
 
@@ -573,7 +573,7 @@ async def test_a_governed_agent_does_not_take_over_without_its_hooks(stage: Stag
 WIPE = call("wipe", 2, path="/tmp/x")
 
 
-class BenchInterrupts:
+class InterruptBench:
     """An agent whose questions are interruptions."""
 
     def __init__(self, stage: Stage, script: list[Step], *tools: Any) -> None:
@@ -603,7 +603,7 @@ def decide(result: RunResult, option: str = "Allow") -> RunState[Any]:
 async def test_a_question_is_an_interruption(stage: Stage) -> None:
     """With what a person needs to see; other calls have run."""
     stage.answer("tool:pre", ask("Really?"), tool="wipe")
-    bench = BenchInterrupts(stage, use(call("note", 1, text="a"), WIPE))
+    bench = InterruptBench(stage, use(call("note", 1, text="a"), WIPE))
     result = await bench.run()
     [(item, payload)] = questions(result)
     assert item.tool_name == "wipe"
@@ -617,7 +617,7 @@ async def test_a_question_is_an_interruption(stage: Stage) -> None:
 async def test_each_hook_judges_a_call_once(stage: Stage) -> None:
     """A call that nobody is asked about is judged before the SDK runs it, and not again."""
     stage.listen("tool:pre", "tool:post")
-    bench = BenchInterrupts(stage, use(call("note", 1, text="a"), call("note", 2, text="b")))
+    bench = InterruptBench(stage, use(call("note", 1, text="a"), call("note", 2, text="b")))
     await bench.run()
     assert sorted(stage.heard.names) == ["tool:post", "tool:post", "tool:pre", "tool:pre"]
 
@@ -625,7 +625,7 @@ async def test_each_hook_judges_a_call_once(stage: Stage) -> None:
 async def test_a_state_that_was_stored_goes_on(stage: Stage) -> None:
     """In another process, say: with the answer to what was shown in the first one."""
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     result = await bench.run()
     payload = questions(result)[0][1]
     text = result.to_state().to_string()
@@ -640,7 +640,7 @@ async def test_a_state_that_was_stored_goes_on(stage: Stage) -> None:
 async def test_the_sdks_own_approval_counts_for_what_it_has_shown(stage: Stage) -> None:
     """An application that knows nothing of us approves as ever."""
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     result = await bench.run()
     state = result.to_state()
     state.approve(result.interruptions[0])
@@ -652,7 +652,7 @@ async def test_the_sdks_own_approval_does_not_count_for_anything_else(stage: Sta
     """It shows what the model wanted, not what a hook made of it."""
     stage.answer("tool:pre", change_input(path="/"), tool="wipe", name="changer", priority=-5)
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     result = await bench.run()
     assert questions(result)[0][1]["tool_input"] == {"path": "/"}
     state = result.to_state()
@@ -665,7 +665,7 @@ async def test_the_sdks_own_approval_does_not_count_for_anything_else(stage: Sta
 async def test_the_sdks_own_refusal_is_one(stage: Stage) -> None:
     """Nothing runs, and the model reads the SDK's words."""
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     result = await bench.run()
     state = result.to_state()
     state.reject(result.interruptions[0], rejection_message="use the trash")
@@ -677,7 +677,7 @@ async def test_the_sdks_own_refusal_is_one(stage: Stage) -> None:
 async def test_always_of_the_sdk_does_not_answer_the_next_question(stage: Stage) -> None:
     """Our gates ask about each call; the next one is refused, and the model reads why."""
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, [[WIPE], [call("wipe", 3, path="/etc")], DONE])
+    bench = InterruptBench(stage, [[WIPE], [call("wipe", 3, path="/etc")], DONE])
     result = await bench.run()
     state = result.to_state()
     state.approve(result.interruptions[0], always_approve=True)
@@ -690,7 +690,7 @@ async def test_a_second_question_about_a_call_is_refused(stage: Stage) -> None:
     """The SDK interrupts a call once."""
     stage.answer("tool:pre", ask("First?"), tool="wipe", name="first")
     stage.answer("tool:pre", ask("Second?"), tool="wipe", name="second")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     await bench.run(decide(await bench.run()))
     assert bench.ran.calls == []
     assert 'use asks="inline"' in bench.last.replace("\\", "")
@@ -699,7 +699,7 @@ async def test_a_second_question_about_a_call_is_refused(stage: Stage) -> None:
 async def test_a_denied_call_is_no_interruption(stage: Stage) -> None:
     """The model reads why, in the same run."""
     stage.answer("tool:pre", HookResult(action="deny", reason="never"), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     result = await bench.run()
     assert (result.final_output, bench.ran.calls) == (DONE, [])
     assert "never" in bench.last
@@ -708,7 +708,7 @@ async def test_a_denied_call_is_no_interruption(stage: Stage) -> None:
 async def test_a_stream_is_interrupted(stage: Stage) -> None:
     """And goes on as a stream."""
     stage.answer("tool:pre", ask(), tool="wipe")
-    bench = BenchInterrupts(stage, use(WIPE))
+    bench = InterruptBench(stage, use(WIPE))
     given: Any = "Go."
     for _ in range(2):
         result: Any = Runner.run_streamed(bench.agent, given, run_config=CONFIG)
@@ -727,7 +727,7 @@ async def test_a_question_in_a_sub_agent_interrupts_the_whole_run(stage: Stage) 
         "helper", tools=make_tools(ran), model=make_model(use(call("wipe", 7, path="/")))
     )
     tool = helper.as_tool("helper", "Helps.")
-    bench = BenchInterrupts(stage, use(call("helper", 1, input="Clean up.")), tool)
+    bench = InterruptBench(stage, use(call("helper", 1, input="Clean up.")), tool)
     result = await bench.run()
     [(item, payload)] = questions(result)
     assert (item.tool_name, payload["tool_call_id"]) == ("wipe", "call_7")
@@ -743,7 +743,7 @@ async def test_a_tool_with_defaults_interrupts_nothing(stage: Stage) -> None:
     def greet(whom: str = "you") -> str:
         return f"hello {whom}"
 
-    bench = BenchInterrupts(stage, use(call("greet")), greet)
+    bench = InterruptBench(stage, use(call("greet")), greet)
     result = await bench.run()
     assert result.final_output == DONE
     assert "hello you" in bench.last
@@ -758,7 +758,7 @@ async def test_a_rule_of_the_application_stays_one(stage: Stage, rule: Any) -> N
         return f"hello {whom}"
 
     stage.listen("tool:pre")
-    bench = BenchInterrupts(stage, use(call("greet", whom="ana")), greet)
+    bench = InterruptBench(stage, use(call("greet", whom="ana")), greet)
     result = await bench.run()
     assert len(result.interruptions) == 1
     assert questions(result) == []
@@ -777,7 +777,7 @@ async def test_arguments_that_the_sdk_cannot_inspect_need_its_approval(stage: St
     def greet(whom: str = "you") -> str:
         return f"hello {whom}"
 
-    result = await BenchInterrupts(stage, use(call("greet")), greet).run()
+    result = await InterruptBench(stage, use(call("greet")), greet).run()
     assert len(result.interruptions) == 1
 
 
@@ -787,7 +787,7 @@ async def _never(*_: Any) -> bool:
 
 async def test_more_calls_than_may_run_at_once(stage: Stage) -> None:
     """Those that wait, judged, hold up nobody."""
-    bench = BenchInterrupts(
+    bench = InterruptBench(
         stage, use(*(call("note", number, text=str(number)) for number in range(60)))
     )
     result = await bench.run()
@@ -808,7 +808,7 @@ async def test_a_call_that_was_judged_and_never_run_is_ended(stage: Stage) -> No
         ran.append(whom)
         return whom
 
-    bench = BenchInterrupts(stage, use(call("greet", whom="ana")), greet)
+    bench = InterruptBench(stage, use(call("greet", whom="ana")), greet)
     assert (await bench.run()).final_output == DONE
     assert ran == []
     assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]

@@ -318,7 +318,7 @@ def test_what_is_no_content_is_sent_as_json() -> None:
 HIDDEN = ToolAvailabilityDeltaPart(tools_added=["launch"])
 """What only the framework reads."""
 GO, STAY = UserPromptPart("Go."), UserPromptPart("Stay.")
-MESSAGES_OF_OF_ASSEMBLY: list[ModelMessage] = [
+ASSEMBLED: list[ModelMessage] = [
     ModelRequest(parts=[HIDDEN]),
     ModelRequest(parts=[HIDDEN, GO, HIDDEN, STAY, HIDDEN]),
     ModelResponse(parts=[TextPart("Yes.")]),
@@ -328,26 +328,26 @@ SHOWN = {(1, 1), (1, 3), (2, None)}
 
 def test_hidden_parts_go_with_their_message() -> None:
     """In their places, and the whole is the same message."""
-    assembly = Assembly(MESSAGES_OF_OF_ASSEMBLY, SHOWN)
+    assembly = Assembly(ASSEMBLED, SHOWN)
     assembly.keep_part(1, 1, None)
     assembly.keep_part(1, 3, None)
     assembly.keep_response(2, None)
     made = assembly.finish()
-    assert all(one is other for one, other in zip(made, MESSAGES_OF_OF_ASSEMBLY, strict=True))
+    assert all(one is other for one, other in zip(made, ASSEMBLED, strict=True))
 
 
 def test_a_changed_part_stands_between_the_same_hidden_ones() -> None:
     """Nothing of the framework is lost."""
-    assembly = Assembly(MESSAGES_OF_OF_ASSEMBLY, SHOWN)
+    assembly = Assembly(ASSEMBLED, SHOWN)
     assembly.keep_part(1, 1, STAY)
     made = assembly.finish()
-    assert made[0] is MESSAGES_OF_OF_ASSEMBLY[0]
+    assert made[0] is ASSEMBLED[0]
     assert list(made[1].parts) == [HIDDEN, STAY, HIDDEN, HIDDEN]
 
 
 def test_what_is_added_follows_what_stands_before_it() -> None:
     """A request in a request that is open, everything else by itself."""
-    assembly = Assembly(MESSAGES_OF_OF_ASSEMBLY, SHOWN)
+    assembly = Assembly(ASSEMBLED, SHOWN)
     added = ModelRequest(parts=[UserPromptPart("First.")])
     reply = ModelResponse(parts=[TextPart("No.")])
     assembly.add(added)
@@ -356,14 +356,14 @@ def test_what_is_added_follows_what_stands_before_it() -> None:
     assembly.add(reply)
     made = assembly.finish()
     assert made[0] is added
-    assert made[1] is MESSAGES_OF_OF_ASSEMBLY[0]
+    assert made[1] is ASSEMBLED[0]
     assert STAY in made[2].parts
     assert made[3] is reply
 
 
 def test_a_message_of_which_nothing_is_left_is_gone() -> None:
     """Only messages that hooks are not shown stay by themselves."""
-    assert Assembly(MESSAGES_OF_OF_ASSEMBLY, SHOWN).finish() == [MESSAGES_OF_OF_ASSEMBLY[0]]
+    assert Assembly(ASSEMBLED, SHOWN).finish() == [ASSEMBLED[0]]
 
 
 class Stubborn(BaseModel):

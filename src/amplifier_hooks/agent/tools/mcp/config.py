@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, model_validator
 
-from amplifier_hooks.guards.mcp.definition_guard import NewTools
+from amplifier_hooks.guards.mcp.definitions import NewTools
 from amplifier_hooks.guards.mcp.protocol import check_server_name
 
 NAME = "tool-mcp"
