@@ -1,4 +1,4 @@
-"""People elsewhere are asked through a store, and the kernel's gate judges what they say."""
+"""Asking people elsewhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import pytest
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalGate, ApprovalQuestion
 from amplifier_core.errors import ApprovalError
-from amplifier_hooks.approvals import remote
-from amplifier_hooks.approvals.models import ApprovalFilter
-from amplifier_hooks.approvals.remote import RemoteApproval
+from amplifier_hooks.approvals import RefusingApproval, remote
+from amplifier_hooks.approvals.errors import StoreUnavailable
+from amplifier_hooks.approvals.models import Approval, ApprovalFilter, ApprovalRequest
+from amplifier_hooks.approvals.remote import MOST_WAITING, CallNames, RemoteApproval, WaitingList
 from amplifier_hooks.approvals.stores.store import Store
 from tests.hooks.approvals.questions import ask
 from tests.support.links import CutLink, answer, find_waiting, list_states, make_asker
+from tests.support.stores import make_request
 from tests.support.waiting import wait_until
 
 
@@ -218,3 +220,183 @@ async def test_a_question_that_cannot_be_sent_is_not_put(store: Store, tmp_path:
     with pytest.raises(ApprovalError, match=r"was not taken: tool_input.*valid string"):
         await asking
     assert await store.approvals.list() == ([], "")
+
+
+QUESTION = replace(ask(command="ls"), session_id="s", tool_call_id="c")
+
+
+async def test_what_was_never_asked_needs_no_withdrawal(store: Store, tmp_path: Path) -> None:
+    """Nothing is put at the store for it."""
+    put = RemoteApproval(store.as_link(), make_asker(tmp_path)).put(QUESTION)
+    assert await put.withdraw() is None
+    assert await list_states(store) == []
+
+
+async def test_a_request_whose_answer_was_lost_is_found_and_withdrawn(
+    store: Store, tmp_path: Path
+) -> None:
+    """It may have arrived, and somebody could still allow it."""
+    arrived = asyncio.Event()
+
+    class LosesAnswers(CutLink):
+        async def request(self, request: ApprovalRequest) -> Approval:
+            found = await self._link.request(request)
+            if not arrived.is_set():
+                arrived.set()
+                await asyncio.Event().wait()
+            return found
+
+    put = RemoteApproval(LosesAnswers(store), make_asker(tmp_path)).put(QUESTION)
+    asking = asyncio.create_task(put.answer())
+    await arrived.wait()
+    asking.cancel()
+    closed = await put.withdraw(by="me", option="Deny")
+    assert closed is not None
+    assert (closed.status, closed.decided_by, closed.option) == ("cancelled", "me", "Deny")
+
+
+async def test_a_withdrawal_that_does_not_arrive_is_an_error(store: Store, tmp_path: Path) -> None:
+    """Whoever withdraws must know."""
+    link = CutLink(store)
+    put = RemoteApproval(link, make_asker(tmp_path)).put(QUESTION)
+    asking = asyncio.create_task(put.answer())
+    await find_waiting(store)
+    link.is_cut = True
+    with pytest.raises(StoreUnavailable):
+        await put.withdraw()
+    asking.cancel()
+
+
+async def test_a_question_that_was_closed_by_another_is_an_error(
+    store: Store, tmp_path: Path
+) -> None:
+    """Nobody said yes, and nobody said no."""
+    put = RemoteApproval(store.as_link(), make_asker(tmp_path)).put(QUESTION)
+    asking = asyncio.create_task(put.answer())
+    await store.approvals.withdraw((await find_waiting(store)).id, reason="gone")
+    with pytest.raises(ApprovalError, match="the question was closed elsewhere: it is 'cancelled'"):
+        await asking
+
+
+async def test_a_link_that_answers_at_once_does_not_keep_the_loop_busy(
+    store: Store, tmp_path: Path
+) -> None:
+    """A server may not know long polls."""
+
+    class Hasty(CutLink):
+        async def wait(self, approval_id: str, seconds: float) -> Any:
+            self.calls.append("wait")
+            return await store.approvals.get(approval_id)
+
+    link = Hasty(store)
+    put = RemoteApproval(link, make_asker(tmp_path)).put(QUESTION)
+    asking = asyncio.create_task(put.answer())
+    await find_waiting(store)
+    await asyncio.sleep(0.2)
+    await answer(store)
+    assert (await asking).option == "Allow once"
+    assert link.calls.count("wait") < 100
+
+
+async def test_a_link_that_never_answers_is_given_up_before_the_time_is_over(
+    store: Store, tmp_path: Path
+) -> None:
+    """The agent reads that nobody could be asked, and not that nobody decided."""
+
+    class NeverAnswers(CutLink):
+        async def request(self, request: ApprovalRequest) -> Approval:
+            return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    question = replace(QUESTION, timeout=0.4)
+    put = RemoteApproval(NeverAnswers(store), make_asker(tmp_path)).put(question)
+    with pytest.raises(ApprovalError, match="nobody elsewhere could be asked"):
+        await put.answer()
+
+
+def test_the_questions_about_one_call_have_the_same_name() -> None:
+    """Which another process gives it as well, so that it is found after a restart."""
+    names = CallNames()
+    assert names.name("s", "call", "d1") == names.name("s", "call", "d1") == "call@d1"
+    assert names.find("s", "call") == "call@d1"
+    assert CallNames().name("s", "call", "d1") == "call@d1"
+    assert names.name("other", "call", "") == "call"
+
+
+def test_a_call_that_is_over_makes_room_for_another_of_its_id() -> None:
+    """Small models number their calls from the start in every reply."""
+    names = CallNames()
+    names.name("s", "call", "d1")
+    names.end("s", "call")
+    assert names.find("s", "call") is None
+    assert names.name("s", "call", "d1") == "call@d1#2"
+    assert names.find("s", "call") == "call@d1#2"
+
+
+def test_another_input_is_another_call_unless_a_person_wrote_it() -> None:
+    """What was allowed for one input is nothing that another could run by."""
+    names = CallNames()
+    names.name("s", "call", "d1")
+    assert names.name("s", "call", "d2") == "call@d2"
+    names.note_edit("s", "call")
+    assert names.name("s", "call", "d3") == "call@d2"
+    names.end("s", "call")
+    assert names.name("s", "call", "d1") == "call@d1#2"
+
+
+def test_what_was_never_asked_about_has_no_name() -> None:
+    """Ending it, or an edit of it, is nothing."""
+    names = CallNames()
+    names.end("s", "call")
+    names.note_edit("s", "call")
+    assert names.find("s", "call") is None
+
+
+def approval(id: str, prompt: str = "Go?") -> Approval:
+    return Approval(
+        id=id,
+        nonce="n",
+        status="pending",
+        request=make_request(hook="h", prompt=prompt),
+        created=0,
+        deadline=9,
+        updated=0,
+        seconds_left=9,
+    )
+
+
+async def test_whoever_asks_before_it_waits_gets_it_once_it_does() -> None:
+    """Hooks hear of a question before it is put anywhere."""
+    waiting = WaitingList()
+    waiting.add(approval("old"))
+    finding = asyncio.create_task(waiting.find("h", "Go?", 50))
+    await asyncio.sleep(0)
+    waiting.add(approval("other", "Else?"))
+    await asyncio.sleep(0)
+    assert not finding.done()
+    waiting.add(approval("new"))
+    assert await finding == "new"
+
+
+async def test_what_never_comes_is_not_waited_for_for_ever() -> None:
+    """The last one of the same words is the best guess then."""
+    waiting = WaitingList()
+    assert await waiting.find("h", "Go?", 0.01) is None
+    waiting.add(approval("old"))
+    assert await waiting.find("h", "Go?", 0.01) == "old"
+
+
+async def test_only_so_many_are_kept() -> None:
+    """A session may ask for weeks."""
+    waiting = WaitingList()
+    for number in range(MOST_WAITING + 1):
+        waiting.add(approval(str(number), f"{number}?"))
+    assert await waiting.find("h", "0?", 0.01) is None
+    assert await waiting.find("h", "1?", 0.01) == "1"
+
+
+async def test_every_question_is_answered_with_no() -> None:
+    """By its rule, with a reason for the agent."""
+    answer = await RefusingApproval().decide(ask(command="ls"))
+    assert isinstance(answer, ApprovalAnswer)
+    assert (answer.option, answer.by) == ("Deny", "rule:deny")
+    assert "nobody is asked" in str(answer.comment)

@@ -57,6 +57,12 @@ def test_an_edit_can_be_granted_exactly_for_its_folder_or_for_the_project() -> N
     assert words["exact"].startswith("Allow Write with exactly this input, when hook")
 
 
+def test_a_question_is_said_whole_as_long_as_it_is_not_long() -> None:
+    """One letter more, and the rest is left out, which shows."""
+    assert f"asks “{'x' * 200}” for" in offer(prompt="x" * 200)["exact"]
+    assert f"asks “{'x' * 200}…” for" in offer(prompt="x" * 201)["exact"]
+
+
 @pytest.mark.parametrize(
     ("changes", "ids"),
     [

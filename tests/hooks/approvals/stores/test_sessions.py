@@ -1,17 +1,21 @@
-"""The index of sessions."""
+"""Sessions, their records, and who owns them."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from amplifier_hooks.approvals.errors import BadRequest
-from amplifier_hooks.approvals.models import SessionEntry
+from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.approvals.stores import sessions
+from amplifier_hooks.approvals.stores.approval_rows import list_requesters
 from amplifier_hooks.approvals.stores.sessions import encode_transcript
-from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.approvals.stores.store import Store, open_store
+from tests.hooks.server.world import make_request
 from tests.support.stores import ManualClock
 
 
@@ -47,3 +51,36 @@ async def test_a_time_that_came_with_the_entry_is_kept_once(store: Store) -> Non
     await store.sessions.save(SessionEntry(id="s", created=5.0))
     await store.sessions.save(SessionEntry(id="s", created=9.0))
     assert (await store.sessions.get("s")).created == 5.0
+
+
+async def test_listeners_hear_which_session_published(store: Store) -> None:
+    """Once for a batch; an empty batch is no news."""
+    async with store.listen() as changes:
+        await store.records.publish("s", [])
+        await store.records.publish(
+            "s", [SessionRecord(number=n, time=1.0, type="x") for n in (1, 2, 3)]
+        )
+        change = await asyncio.wait_for(anext(changes), 30)
+    assert (change.topic, change.subject) == ("records", "s")
+
+
+async def test_records_are_read_in_pages_by_number(store: Store) -> None:
+    """Whatever order they came in."""
+    await store.records.publish(
+        "s", [SessionRecord(number=n, time=1.0, type="x") for n in (5, 1, 3)]
+    )
+    await store.records.publish("other", [SessionRecord(number=2, time=1.0, type="x")])
+    assert [one.number for one in await store.records.read("s", limit=2)] == [1, 3]
+    assert [one.number for one in await store.records.read("s", after=3)] == [5]
+
+
+async def test_everybody_who_asked_about_a_call_or_in_a_session_is_named(tmp_path: Path):
+    """And nobody of another session."""
+    async with await open_store(tmp_path / "store.db") as store:
+        for key, requester, call in (("a", "bot", "c1"), ("b", "other", "c2"), ("c", "bot", "c1")):
+            await store.approvals.request(
+                make_request(key=key, requester=requester, tool_call_id=call)
+            )
+        assert await list_requesters(store.engine, "session-1", "c1") == {"bot"}
+        assert await list_requesters(store.engine, "session-1") == {"bot", "other"}
+        assert await list_requesters(store.engine, "session-2") == frozenset()
