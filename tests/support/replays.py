@@ -21,10 +21,10 @@ from amplifier_hooks.insight.replay.job import (
     ReplaySink,
     SilentDisplay,
     do_job,
-    equip,
+    install_substitutes,
     run_replay,
 )
-from amplifier_hooks.insight.replay.plan import StandIns, build_plan
+from amplifier_hooks.insight.replay.plan import Substitutes, build_plan
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recorded_answers import RecordedApprovals, has_nobody
 from amplifier_hooks.insight.replay.recording import CannotReplay, Recording
@@ -87,7 +87,7 @@ def replay_harness(
             )
             if working_dir is not None:
                 session.coordinator.register_capability("session.working_dir", working_dir)
-            equip(session, playback, StandIns(playback, plan))
+            install_substitutes(session, playback, Substitutes(playback, plan))
             return session
 
         return open_one

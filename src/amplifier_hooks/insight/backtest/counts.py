@@ -18,7 +18,7 @@ MOST_PLACES = 1_000
 
 
 @dataclass(slots=True)
-class Unclear:
+class UnclearGroup:
     """Why some decisions cannot be told, and exactly where."""
 
     hook: str
@@ -57,7 +57,7 @@ class Tally:
     people: dict[str, dict[str, int]] = field(default_factory=dict)
     """By kind of difference and `STATES`: what had come then of questions about the same."""
     examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    unclear: list[Unclear] = field(default_factory=list)
+    unclear: list[UnclearGroup] = field(default_factory=list)
     questions: dict[str, list[int]] = field(default_factory=dict)
     """By day: how many were put then, and how many would be."""
     times: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -91,11 +91,11 @@ class Tally:
         if settles:
             own[settles] -= 1
 
-    def add_unclear(self, one: Unclear) -> None:
+    def add_unclear(self, one: UnclearGroup) -> None:
         """Count events whose decision cannot be told."""
         known = next((known for known in self.unclear if known.key == one.key), None)
         if known is None:
-            known = Unclear(one.hook, one.path, one.why)
+            known = UnclearGroup(one.hook, one.path, one.why)
             self.unclear.append(known)
         known.add(one.count, one.places)
 
@@ -110,7 +110,7 @@ class Tally:
         counts.times = {int(place): number for place, number in self.times[name].items()}
         return counts.find_quantile(share)
 
-    def stretch(self, time: str) -> None:
+    def add_event_time(self, time: str) -> None:
         """An event of this time counts."""
         self.events += 1
         if not self.first or time < self.first:
@@ -151,7 +151,7 @@ class Tally:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        return cls(**{**values, "unclear": [Unclear(**one) for one in values["unclear"]]})
+        return cls(**{**values, "unclear": [UnclearGroup(**one) for one in values["unclear"]]})
 
 
 def _add(ours: dict[str, int], theirs: Mapping[str, int]) -> None:

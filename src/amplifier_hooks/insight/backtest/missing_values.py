@@ -74,7 +74,7 @@ class MissingValue(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GapAccess:
     """Which hook looked at which missing field, and why that is missing."""
 
     hook: str
@@ -83,13 +83,13 @@ class Look:
 
 
 @dataclass(slots=True)
-class Looks:
+class GapAccesses:
     """Who looked at gaps while an event was judged; `hook` is the one that runs."""
 
     hook: str = ""
-    seen: list[Look] = field(default_factory=list)
+    seen: list[GapAccess] = field(default_factory=list)
 
-    def take(self) -> tuple[Look, ...]:
+    def take(self) -> tuple[GapAccess, ...]:
         """What was noted since the last time."""
         if not self.seen:
             return ()
@@ -102,14 +102,14 @@ class Gap:
 
     __slots__ = ("_field", "_looks", "_why")
 
-    def __init__(self, field: str, why: str, looks: Looks) -> None:
+    def __init__(self, field: str, why: str, looks: GapAccesses) -> None:
         self._field = field
         self._why = why
         self._looks = looks
 
     def _note(self) -> MissingValue:
         if self._looks.hook:
-            self._looks.seen.append(Look(self._looks.hook, self._field, self._why))
+            self._looks.seen.append(GapAccess(self._looks.hook, self._field, self._why))
         return MissingValue(f"the trail does not have {self._field}: {self._why}")
 
     @property  # type: ignore[misc]
@@ -166,7 +166,7 @@ for _name in _ASKED:
 
 
 def fill_gaps(
-    data: Mapping[str, Any], left: Mapping[str, Any], missing: Mapping[str, str], looks: Looks
+    data: Mapping[str, Any], left: Mapping[str, Any], missing: Mapping[str, str], looks: GapAccesses
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The data of an event, and what was left of it, with the same gaps in both."""
     gaps = {path: Gap(path, why, looks) for path, why in missing.items()}
@@ -179,7 +179,7 @@ def fill_gaps(
     return shown, given | kept
 
 
-def make_gaps(event: str, why: str, looks: Looks) -> dict[str, Any]:
+def make_gaps(event: str, why: str, looks: GapAccesses) -> dict[str, Any]:
     """The data of an event of which the trail has nothing: a gap for each field that it had."""
     payload = payload_type(event)
     fields = {} if payload is None else payload.__annotations__

@@ -52,15 +52,15 @@ class PolicySource:
         return cls(**{**values, **{name: tuple(values[name]) for name in lists}})
 
     def with_file(self, name: str) -> PolicySource:
-        """The same, with another file in the place of what is tried: see `tell_kind`."""
-        kind = tell_kind(Path(name))
+        """The same, with another file in the place of what is tried: see `find_kind`."""
+        kind = find_kind(Path(name))
         if kind == "bundle":
             return replace(self, bundle=name, hooks=(), rules=(), only=False, without=())
         others: dict[str, Any] = {"hooks": (), "rules": (), kind: (name,)}
         return replace(self, **others)
 
 
-def tell_kind(path: Path) -> str:
+def find_kind(path: Path) -> str:
     """Whether a file is a hook file (`hooks`), a file of rules (`rules`) or a `bundle`."""
     if path.suffix == ".py":
         return "hooks"

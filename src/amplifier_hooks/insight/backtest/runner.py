@@ -22,7 +22,7 @@ from amplifier_core.models import CONTINUE, HookResult, Level
 from amplifier_core.mount_plan import ModuleEntry, read_mode
 from amplifier_core.mounting import Mounting
 from amplifier_core.records import HookAnswer, SessionEnded, SessionStarted, plain
-from amplifier_hooks.insight.backtest.missing_values import Looks, MissingValue
+from amplifier_hooks.insight.backtest.missing_values import GapAccesses, MissingValue
 from amplifier_hooks.insight.backtest.policy import Policy, PolicyError
 from amplifier_hooks.insight.backtest.verdicts import Verdict, read_dispatch
 from amplifier_hooks.insight.changes import repeat_change
@@ -30,7 +30,7 @@ from amplifier_hooks.modules.clock import CAPABILITY
 from amplifier_hooks.trails import Header, Note, RecordedEvent, RecordedHook
 
 
-class PastClock:
+class RecordedClock:
     """Stands at the time of the event that is being judged."""
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ def read_time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-class PastRegistry(HookRegistry):
+class RecordedTimeRegistry(HookRegistry):
     """A registry whose events happened when the clock says."""
 
     def __init__(
-        self, clock: PastClock, parent: HookRegistry | None = None, mode: Mode = "enforce"
+        self, clock: RecordedClock, parent: HookRegistry | None = None, mode: Mode = "enforce"
     ) -> None:
         super().__init__(parent, mode)
         self.clock = lambda: clock.text
@@ -73,7 +73,7 @@ _OWN_HOOKS = ("cli-", "hosting-", "guest-", "mcp-", "tool-", "trail-guard", "rel
 """How the names of hooks begin that no bundle asks for, in trails that do not say who they are."""
 
 
-class StandIns:
+class RecordedAnswers:
     """The recorded hooks that a policy cannot replace, or may not run."""
 
     def __init__(self, acting: Collection[str]) -> None:
@@ -87,12 +87,12 @@ class StandIns:
         """The modules that are not run whose recorded answers are taken."""
         self.doubt = ""
 
-    def is_one(self, hook: RecordedHook, *, says_who: bool) -> bool:
-        """Whether a recorded hook is stood in for; `says_who`: the trail names modules."""
+    def stands_for(self, hook: RecordedHook, *, names_modules: bool) -> bool:
+        """Whether a recorded hook is stood in for; `names_modules`: the trail names modules."""
         if hook.module in self._acting or hook.name in self._acting:
             self.found.add(hook.module if hook.module in self._acting else hook.name)
             return True
-        if says_who:
+        if names_modules:
             return hook.kind != "hooks"
         return hook.name.startswith(_OWN_HOOKS)
 
@@ -109,13 +109,13 @@ class StandIns:
         removal = registry.register(event, answer, hook.priority, name)
         self._registered[hook.id] = hook, removal
 
-    def list_unasked(self, event: RecordedEvent) -> list[str]:
+    def list_not_asked(self, event: RecordedEvent) -> list[str]:
         """Who stood behind the denial of an event then, and was not asked."""
         asked = {one.id for one in event.answers}
         waiting = (hook for hook, _ in self._registered.values() if hook.id not in asked)
         return sorted({hook.name for hook in waiting if fnmatchcase(event.event, hook.event)})
 
-    def turn_to(self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]) -> None:
+    def set_event(self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]) -> None:
         """From now on, answer for this event; `data` and `left` as hooks are given them now."""
         self._event, self._data, self._left = event, data, left
         self.doubt = ""
@@ -148,17 +148,17 @@ class StandIns:
         return HookResult(action="modify", data=changed)
 
 
-class _NoScreen:
+class _SilentDisplay:
     """Nobody looks."""
 
     def show_message(self, message: str, level: Level, source: str) -> None:
         """What hooks show in a rehearsal is not shown."""
 
 
-class _Onlooker:
+class _HookWatcher:
     """Knows which hook runs."""
 
-    def __init__(self, looks: Looks) -> None:
+    def __init__(self, looks: GapAccesses) -> None:
         self._looks = looks
 
     def begin(self, handler: HookHandler) -> Follow | None:
@@ -169,14 +169,16 @@ class _Onlooker:
         self._looks.hook = ""
 
 
-class Rehearsal:
+class MountedPolicy:
     """The hooks of a policy, mounted as they would have been in a recorded session.
 
     Hooks that are no part of the policy, such as those of tools, answer as they did then. Answers
     are kept and none is carried out.
     """
 
-    def __init__(self, policy: Policy, header: Header, loader: ModuleLoader, looks: Looks) -> None:
+    def __init__(
+        self, policy: Policy, header: Header, loader: ModuleLoader, looks: GapAccesses
+    ) -> None:
         self._policy = policy
         self._folder = header.folder or str(Path.cwd())
         # What is in the bundle as it was then, answers what it answered then where a value is
@@ -184,11 +186,11 @@ class Rehearsal:
         self._kept = policy.kept if header.hooks_digest == policy.base else frozenset()
         self._loader = loader
         self._looks = looks
-        self._watch = _Onlooker(self._looks)
-        self._clock = PastClock()
-        self.stand_ins = StandIns(policy.acting)
+        self._watch = _HookWatcher(self._looks)
+        self._clock = RecordedClock()
+        self.recorded_answers = RecordedAnswers(policy.acting)
         self._waiting: list[RecordedHook] = []
-        self._says_who = True
+        self._names_modules = True
         self._root = ""
         self._hosts: dict[str, SessionCoordinator] = {}
         self._mountings: dict[str, Mounting] = {}
@@ -208,17 +210,17 @@ class Rehearsal:
 
     # What a trail tells of, besides events
 
-    async def take_hook(self, hook: RecordedHook) -> None:
+    async def add_hook(self, hook: RecordedHook) -> None:
         """A hook was registered; those of the policy's modules are mounted from the policy."""
         # Trails of earlier versions do not say which module a hook came from.
         if hook.name.startswith("hooks-") and not hook.module:
-            self._says_who = False
+            self._names_modules = False
         if not self._hosts:
             self._waiting.append(hook)
-        elif self.stand_ins.is_one(hook, says_who=self._says_who):
-            self.stand_ins.add(hook, self._hosts[self._root].hooks)
+        elif self.recorded_answers.stands_for(hook, names_modules=self._names_modules):
+            self.recorded_answers.add(hook, self._hosts[self._root].hooks)
 
-    async def take_note(self, note: Note) -> None:
+    async def add_note(self, note: Note) -> None:
         """A session started or ended; one that another process goes on with mounts hooks anew."""
         match note.body:
             case SessionStarted(parent=parent):
@@ -232,7 +234,7 @@ class Rehearsal:
 
     # Events
 
-    async def hears(self, event: RecordedEvent) -> bool:
+    async def has_listeners(self, event: RecordedEvent) -> bool:
         """Whether any hook listens to the event; opens its session if that is new."""
         self._clock.set(event.time)
         host = self._hosts.get(event.session) or await self._open(event)
@@ -254,11 +256,11 @@ class Rehearsal:
         host = self._hosts.get(event.session) or await self._open(event)
         self._clock.set(event.time)
         self._is_masked = bool(event.masked)
-        self.stand_ins.turn_to(event, data, left)
+        self.recorded_answers.set_event(event, data, left)
         given = {**data, "session_id": event.session}
         run = await host.hooks.dispatch(event.event, given, self._watch)
         run.data = {key: one for key, one in run.data.items() if key in data or key not in _ADDED}
-        return read_dispatch(run, self._looks.take(), self.stand_ins.doubt)
+        return read_dispatch(run, self._looks.take(), self.recorded_answers.doubt)
 
     # Sessions
 
@@ -279,24 +281,26 @@ class Rehearsal:
         host = self._make_host(session, None)
         host.session_state.update(self._state)
         standing = [
-            one for one in self._waiting if self.stand_ins.is_one(one, says_who=self._says_who)
+            one
+            for one in self._waiting
+            if self.recorded_answers.stands_for(one, names_modules=self._names_modules)
         ]
         # Of equal priority, who was registered first runs first: tools before hooks.
         first = min((one.id for one in self._waiting if one not in standing), default=0)
         for hook in (one for one in standing if one.id < first):
-            self.stand_ins.add(hook, host.hooks)
+            self.recorded_answers.add(hook, host.hooks)
         await self._mount(host, self._policy.entries)
         for hook in (one for one in standing if one.id >= first):
-            self.stand_ins.add(hook, host.hooks)
+            self.recorded_answers.add(hook, host.hooks)
         self._waiting = []
         return host
 
     def _make_host(self, session: str, parent: SessionCoordinator | None) -> SessionCoordinator:
         above = None if parent is None else parent.hooks
-        registry = PastRegistry(self._clock, above, read_mode(self._plan))
+        registry = RecordedTimeRegistry(self._clock, above, read_mode(self._plan))
         host = SessionCoordinator(
             registry,
-            display_system=_NoScreen(),
+            display_system=_SilentDisplay(),
             config=self._plan,
             session_id=session,
             parent_id=None if parent is None else parent.session_id,
@@ -332,7 +336,7 @@ class Rehearsal:
                 if len(self._looks.seen) == before:
                     raise
             looked = len(self._looks.seen) > before
-            known = self.stand_ins.recall(name, data) if looked or self._is_masked else None
+            known = self.recorded_answers.recall(name, data) if looked or self._is_masked else None
             if known is not None:
                 del self._looks.seen[before:]
                 return known

@@ -17,10 +17,10 @@ from amplifier_audit.value_store import reveal
 from amplifier_core.approval import read_option
 from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
-from amplifier_hooks.insight.backtest.counts import Tally, Unclear
-from amplifier_hooks.insight.backtest.missing_values import Looks, fill_gaps, make_gaps
+from amplifier_hooks.insight.backtest.counts import Tally, UnclearGroup
+from amplifier_hooks.insight.backtest.missing_values import GapAccesses, fill_gaps, make_gaps
 from amplifier_hooks.insight.backtest.policy import Policy
-from amplifier_hooks.insight.backtest.runner import Rehearsal
+from amplifier_hooks.insight.backtest.runner import MountedPolicy
 from amplifier_hooks.insight.backtest.verdicts import (
     Asking,
     Difference,
@@ -131,7 +131,7 @@ class Questions:
         self._open: OrderedDict[tuple[str, ...], tuple[bool, str, str]] = OrderedDict()
         self._always: set[tuple[str, str, str]] = set()
 
-    def take_verdicts(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
+    def add_verdicts(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
         """An event was judged; whether a question was really put, the trail says later."""
         asked = {one.hook for one in was.asking} if self._recorded else set()
         for one in would.asking:
@@ -148,7 +148,7 @@ class Questions:
         if (asking.hook, tool, asking.prompt) not in self._always:
             self._count(event.time, column)
 
-    def take_approval(self, step: RecordedApproval) -> None:
+    def add_approval(self, step: RecordedApproval) -> None:
         """A step of a question of then."""
         key = (step.session, step.hook, step.digest)
         if step.stage == "requested":
@@ -208,19 +208,19 @@ class TrailRun:
         self._comparison = comparison
         self._tally = Tally(most_examples=comparison.examples, sessions=1)
         self._questions = Questions(recorded=comparison.baseline is None)
-        self._looks = Looks()
+        self._looks = GapAccesses()
         # By session, event and call: differences that a person may have decided about.
         self._open: OrderedDict[tuple[str, ...], tuple[str, dict[str, Any]]] = OrderedDict()
         header = read_header(path)
         self._keeps_events = header.level != "decisions"
-        self._now = Rehearsal(comparison.policy, header, comparison.loader, self._looks)
-        self._then: Rehearsal | None = None
+        self._now = MountedPolicy(comparison.policy, header, comparison.loader, self._looks)
+        self._then: MountedPolicy | None = None
         if comparison.baseline is not None and comparison.baseline_loader is not None:
             loader = comparison.baseline_loader
-            self._then = Rehearsal(comparison.baseline, header, loader, self._looks)
+            self._then = MountedPolicy(comparison.baseline, header, loader, self._looks)
 
     @property
-    def _rehearsals(self) -> tuple[Rehearsal, ...]:
+    def _policies(self) -> tuple[MountedPolicy, ...]:
         return (self._now,) if self._then is None else (self._now, self._then)
 
     async def run(self, report: Report = lambda read, tally: None) -> Tally:
@@ -240,48 +240,48 @@ class TrailRun:
         return self._tally
 
     def _listens(self, name: str) -> bool:
-        return any(one.listens(name) for one in self._rehearsals)
+        return any(one.listens(name) for one in self._policies)
 
     async def _finish(self, reader: TrailReader) -> None:
-        for one in self._rehearsals:
+        for one in self._policies:
             counts = await one.close()
             if one is self._now:
                 for name, figures in counts.items():
                     self._tally.add_counts(name, figures)
         self._tally.events += reader.skipped
         self._tally.questions = self._questions.days
-        self._tally.stood_in = dict.fromkeys(self._now.stand_ins.found, 1)
+        self._tally.stood_in = dict.fromkeys(self._now.recorded_answers.found, 1)
 
     async def _take(self, item: Item) -> None:
         if isinstance(item, RecordedEvent):
             if not item.again:
                 await self._judge(item)
         elif isinstance(item, RecordedApproval):
-            self._take_approval(item)
+            self._add_approval(item)
         elif isinstance(item, RecordedHook):
-            for one in self._rehearsals:
-                await one.take_hook(item)
+            for one in self._policies:
+                await one.add_hook(item)
         elif isinstance(item, Note):
-            for one in self._rehearsals:
-                await one.take_note(item)
+            for one in self._policies:
+                await one.add_note(item)
 
     # Events
 
     async def _judge(self, event: RecordedEvent) -> None:
         counts = self._comparison.window.holds(event.time)
         if counts:
-            self._tally.stretch(event.time)
-        heard = [await one.hears(event) for one in self._rehearsals]
+            self._tally.add_event_time(event.time)
+        heard = [await one.has_listeners(event) for one in self._policies]
         if not any(heard) and not event.answers:
             return
         if "" in event.missing and payload_type(event.event) is None:
             if counts:  # nobody knows which fields it had
-                self._keep_unclear(event, Difference("cannot_tell", "", doubt=event.missing[""]))
+                self._add_unclear(event, Difference("cannot_tell", "", doubt=event.missing[""]))
             return
         would, was = await self._get_verdicts(event)
         if counts:
             self._tally.heard += 1
-            self._settle(event, was, would)
+            self._add_verdicts(event, was, would)
 
     async def _get_verdicts(self, event: RecordedEvent) -> tuple[Verdict, Verdict]:
         data, left = _fill(event, self._looks)
@@ -290,40 +290,40 @@ class TrailRun:
             return would, read_recorded(event, left)
         return would, await self._then.judge(event, data, left)
 
-    def _settle(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
-        self._questions.take_verdicts(event, was, would)
+    def _add_verdicts(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
+        self._questions.add_verdicts(event, was, would)
         difference = compare(was, would, self._now.scrub)
         if difference is None:
             return
         if difference.kind != "cannot_tell" and (doubt := _find_doubt(event, difference)):
             difference = Difference("cannot_tell", difference.hook, doubt=doubt)
         if difference.kind == "cannot_tell":
-            self._keep_unclear(event, difference)
+            self._add_unclear(event, difference)
             return
         self._tally.count(difference.kind, difference.hook)
         example = describe_difference(self._path, event, was, would, difference)
         if difference.kind == "no_longer_denied" and self._then is None:
-            example["not_asked_then"] = self._now.stand_ins.list_unasked(event)
+            example["not_asked_then"] = self._now.recorded_answers.list_not_asked(event)
         self._tally.keep_example(difference.kind, example)
         self._open[_find_place(event)] = difference.kind, example
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
 
-    def _keep_unclear(self, event: RecordedEvent, difference: Difference) -> None:
+    def _add_unclear(self, event: RecordedEvent, difference: Difference) -> None:
         self._tally.count(difference.kind, difference.hook)
         place = {"trail": str(self._path), "sequence": event.sequence, "event": event.event}
         if difference.looks:
             for look in difference.looks:
-                self._tally.add_unclear(Unclear(look.hook, look.field, look.why, 1, [place]))
+                self._tally.add_unclear(UnclearGroup(look.hook, look.field, look.why, 1, [place]))
             return
         named = {MASKED: event.masked, FAILED: tuple(event.missing)}.get(difference.doubt, ())
         fields = ", ".join(named)
-        self._tally.add_unclear(Unclear(difference.hook, fields, difference.doubt, 1, [place]))
+        self._tally.add_unclear(UnclearGroup(difference.hook, fields, difference.doubt, 1, [place]))
 
     # People
 
-    def _take_approval(self, step: RecordedApproval) -> None:
-        self._questions.take_approval(step)
+    def _add_approval(self, step: RecordedApproval) -> None:
+        self._questions.add_approval(step)
         asked = (step.session, step.hook, step.digest)
         if step.stage == "requested":
             place = (step.session, step.event, step.call_id)
@@ -348,7 +348,7 @@ class TrailRun:
             self._tally.count_person(kind, name_state(step), step.settles)
 
 
-def _fill(event: RecordedEvent, looks: Looks) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fill(event: RecordedEvent, looks: GapAccesses) -> tuple[dict[str, Any], dict[str, Any]]:
     """The data of an event as it was given and left, with gaps where the trail has no value."""
     if not event.missing:
         return event.data, event.left

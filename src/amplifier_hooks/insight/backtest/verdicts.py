@@ -14,7 +14,7 @@ from amplifier_core.precedence import strongest
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.nested import iterate_parts
 from amplifier_core.utils.text import locate_failure
-from amplifier_hooks.insight.backtest.missing_values import Gap, Look
+from amplifier_hooks.insight.backtest.missing_values import Gap, GapAccess
 from amplifier_hooks.insight.changes import find_changes
 from amplifier_hooks.trails import RecordedApproval, RecordedEvent
 
@@ -51,7 +51,7 @@ class Verdict:
     injecting: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
-    looks: tuple[Look, ...] = ()
+    looks: tuple[GapAccess, ...] = ()
     """Who looked at values that the trail does not have."""
     doubt: str = ""
     """Why a difference from this verdict says nothing."""
@@ -81,7 +81,7 @@ def read_recorded(event: RecordedEvent, left: dict[str, Any]) -> Verdict:
     )
 
 
-def read_dispatch(run: Dispatch, looks: tuple[Look, ...], doubt: str = "") -> Verdict:
+def read_dispatch(run: Dispatch, looks: tuple[GapAccess, ...], doubt: str = "") -> Verdict:
     """What hooks made of an event just now."""
     spoken = run.answers
     left = {} if is_notification(run.event) else run.data
@@ -148,7 +148,7 @@ class Difference:
     kind: Kind
     hook: str
     failure: Failure | None = None
-    looks: tuple[Look, ...] = ()
+    looks: tuple[GapAccess, ...] = ()
     doubt: str = ""
 
 

@@ -204,9 +204,9 @@ class Driver:
         elif step.kind == "late":
             await self._deny_late(session, step)
         else:
-            await self._tell(session, step)
+            await self._emit(session, step)
 
-    async def _tell(self, session: AmplifierSession, step: Step) -> None:
+    async def _emit(self, session: AmplifierSession, step: Step) -> None:
         """Tell hooks of an event as an application did, or a program that ran the agent."""
         name: Any = step.event.event
         outcome = await session.coordinator.judge(name, step.data)

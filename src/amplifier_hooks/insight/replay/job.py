@@ -22,7 +22,7 @@ from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.insight.replay.comparison import Difference, Totals
 from amplifier_hooks.insight.replay.driver import Driver, Open, State, VirtualTimeLoop
-from amplifier_hooks.insight.replay.plan import ReplayLoader, StandIns, build_plan, list_acting
+from amplifier_hooks.insight.replay.plan import ReplayLoader, Substitutes, build_plan, list_acting
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recorded_answers import RecordedApprovals, has_nobody
 from amplifier_hooks.insight.replay.recording import CannotReplay, Recording, read_recording
@@ -70,7 +70,7 @@ class ReplaySink:
         }
         for item in read_items([record]):
             if not isinstance(item, RecordedHook):
-                self._playback.hear(item)
+                self._playback.compare_next(item)
         return self._count
 
     async def commit(self, sequence: int | None = None) -> None:
@@ -150,13 +150,13 @@ def run_replay(
 
 
 def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
-    recording, stand_ins = playback.recording, StandIns(playback, material.bundle.mount_plan)
+    recording, substitutes = playback.recording, Substitutes(playback, material.bundle.mount_plan)
     folder = Path(recording.header.folder or material.folder)
     bundle = material.bundle.changed(lambda plan: build_plan(plan, scratch))
     approvals = None if has_nobody(recording) else RecordedApprovals(playback)
 
     def prepare(session: AmplifierSession) -> None:
-        equip(session, playback, stand_ins)
+        install_substitutes(session, playback, substitutes)
 
     async def open_one(state: State | None) -> AmplifierSession:
         return await open_session(
@@ -175,12 +175,14 @@ def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
     return open_one
 
 
-def equip(session: AmplifierSession, playback: Playback, stand_ins: StandIns) -> None:
-    """Give a session the recorded time, and stand-ins for what acts."""
+def install_substitutes(
+    session: AmplifierSession, playback: Playback, substitutes: Substitutes
+) -> None:
+    """Give a session the recorded time, and substitutes for what acts."""
     session.coordinator.register_capability(CAPABILITY, playback.get_time)
-    stand_ins.watch(session.coordinator.hooks)
+    substitutes.watch(session.coordinator.hooks)
     before = session.mounting.loader
-    loader = ReplayLoader(stand_ins, base=before.base, sources=before.sources)
+    loader = ReplayLoader(substitutes, base=before.base, sources=before.sources)
     session.loader = session.coordinator.loader = session.mounting.loader = loader
 
 

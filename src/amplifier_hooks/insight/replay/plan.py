@@ -1,4 +1,4 @@
-"""Today's plan for a replay: its hooks, and stand-ins for everything that acts."""
+"""Today's plan for a replay: its hooks, and substitutes for everything that acts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from amplifier_hooks.insight.replay.recorded_calls import (
     TODO,
     Outcomes,
     RecordedModel,
+    emit_recorded,
     list_tools,
     mount_recorded,
-    tell,
 )
 from amplifier_hooks.insight.replay.recording import FOLLOWS, Recording, list_early
 from amplifier_hooks.trails import RecordedEvent, RecordedHook
@@ -45,7 +45,7 @@ def build_plan(plan: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
         "session": _free_loop(plan["session"]),
         "providers": [{"module": MODEL}],
         "tools": [{"module": TOOLS}],
-        "hooks": [_stand_in(BEFORE), *hooks, _stand_in(AFTER)],
+        "hooks": [_substitute(BEFORE), *hooks, _substitute(AFTER)],
         "approval": approval,
         "audit": {**plan["audit"], "enabled": False},
         "sandbox": {"mode": "off"},
@@ -66,14 +66,14 @@ def _acts(entry: Any) -> bool:
     return entry.source is None and entry.module in ACTING
 
 
-def _stand_in(module: str) -> dict[str, Any]:
+def _substitute(module: str) -> dict[str, Any]:
     return {"module": module, "required": False}
 
 
 def _replace_acting(written: Any, scratch: Path) -> Any:
     entry = read_entry("hooks", written)
     if _acts(entry):
-        return _stand_in(f"{INSTEAD}{entry.module}")
+        return _substitute(f"{INSTEAD}{entry.module}")
     if entry.module == "hooks-cost-control" and entry.source is None:
         config = {**entry.config, "file": str(scratch / "cost.json")}
         return {**entry.to_dict(), "config": config}
@@ -129,7 +129,7 @@ def _list_speaking(recording: Recording) -> set[str]:
     }
 
 
-class StandIns:
+class Substitutes:
     """Mounts what stands for the model, the tools and the hooks that do not run."""
 
     def __init__(self, playback: Playback, plan: Mapping[str, Any]) -> None:
@@ -158,14 +158,14 @@ class StandIns:
         else:
             self._hooks.register(host.hooks, choose_hooks(self._playback.recording, module))
 
-    async def tell_early(self, host: Any) -> None:
+    async def emit_early(self, host: Any) -> None:
         """Tell of what modules told of before the session started, once its state is there."""
         if TODO in host.get("tools"):
             await todo.on_session_ready(host)
         session = self._playback.find_session(host.session_id)
         for event in list_early(self._playback.list_left(session)):
             if event.event not in FOLLOWS:
-                await tell(host, event)
+                await emit_recorded(host, event)
 
 
 def _find_share(plan: Mapping[str, Any]) -> float:
@@ -179,13 +179,13 @@ def _find_share(plan: Mapping[str, Any]) -> float:
 class ReplayLoader(ModuleLoader):
     """The loader of a replayed session and its sub-agents."""
 
-    def __init__(self, stand_ins: StandIns, **options: Any) -> None:
+    def __init__(self, substitutes: Substitutes, **options: Any) -> None:
         super().__init__(**options)
-        self._stand_ins = stand_ins
+        self._substitutes = substitutes
 
     def copy(self) -> ReplayLoader:
         """A loader for a sub-agent."""
-        other = ReplayLoader(self._stand_ins, base=self.base, sources=self.sources)
+        other = ReplayLoader(self._substitutes, base=self.base, sources=self.sources)
         other._entry_points, other._built_in = self._entry_points, self._built_in
         return other
 
@@ -196,14 +196,14 @@ class ReplayLoader(ModuleLoader):
         source_hint: Path | str | None = None,
         coordinator: Any = None,
     ) -> Callable[[Any], Any]:
-        """As usual, but for stand-ins."""
-        module_id = self._stand_ins.choose(module_id)
+        """As usual, but for substitutes."""
+        module_id = self._substitutes.choose(module_id)
         if not module_id.startswith(PREFIX):
             return await super().load(module_id, config, source_hint, coordinator)
 
         async def mount(host: Any) -> Any:
-            return await self._stand_ins.mount(module_id, host)
+            return await self._substitutes.mount(module_id, host)
 
         if module_id == AFTER:
-            mount.__dict__["__on_session_ready__"] = (module_id, self._stand_ins.tell_early)
+            mount.__dict__["__on_session_ready__"] = (module_id, self._substitutes.emit_early)
         return mount

@@ -107,7 +107,7 @@ class Playback:
 
     # Following
 
-    def hear(self, item: Any) -> None:
+    def compare_next(self, item: Any) -> None:
         """Compare something that happens now with what happened then."""
         if self.stopped or not is_compared(item):
             return
@@ -176,7 +176,7 @@ class Playback:
             self.stopped = True
             self.on_stop()
 
-    # For stand-ins
+    # For substitutes
 
     def find_event(self, session: str, event: str, data: Mapping[str, Any]) -> RecordedEvent | None:
         """The recorded event that hooks are being told of."""

@@ -88,7 +88,7 @@ _OURS = "stands_in"
 
 
 class RecordedHooks:
-    """Registers stand-ins for hooks of a recording."""
+    """Registers substitutes for hooks of a recording."""
 
     def __init__(self, playback: Playback) -> None:
         self._playback = playback

@@ -271,7 +271,7 @@ class RecordedTool:
             await self._delegate(input)
         for one in self._outcomes.take_told(call.session, found):
             if self._playback.is_left(one):
-                await tell(self._host, one)
+                await emit_recorded(self._host, one)
         ends = found.outcome not in ("", "cancelled")
         await self._playback.wait(found.begin, found.end if ends else None)
         if found.end is not None:  # calls side by side end in the order of then
@@ -287,7 +287,7 @@ class RecordedTool:
             await spawn(given.get("agent_name"), given.get("task"), given.get("context"))
 
 
-async def tell(host: Any, event: RecordedEvent) -> None:
+async def emit_recorded(host: Any, event: RecordedEvent) -> None:
     """Tell hooks once more of an event, or call a tool that another one had called."""
     if event.event == "tool:pre":
         await call_tool(host, read_call(event.data))
@@ -339,7 +339,7 @@ def list_tools(recording: Recording, session: str) -> list[str]:
 async def mount_recorded(
     host: Any, names: list[str], playback: Playback, outcomes: Outcomes
 ) -> None:
-    """Mount stand-ins of these names. The list of steps is kept: hooks read it in the session."""
+    """Mount substitutes of these names. The list of steps is kept: hooks read it in the session."""
     real = None
     if TODO in names:
         await todo.mount(host)

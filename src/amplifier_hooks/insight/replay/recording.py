@@ -390,7 +390,7 @@ def collect_questions(items: Iterable[Any]) -> list[Asked]:
                 asked.end = item
                 edited += [asked] if item.edited else []
         elif isinstance(item, RecordedEvent):
-            edited = [one for one in edited if not _take_edit(one, item)]
+            edited = [one for one in edited if not _read_edit(one, item)]
     return found
 
 
@@ -402,7 +402,7 @@ def _find_open(found: list[Asked], end: RecordedApproval) -> Asked | None:
     return None
 
 
-def _take_edit(asked: Asked, event: RecordedEvent) -> bool:
+def _read_edit(asked: Asked, event: RecordedEvent) -> bool:
     """Find what a person made of an input: it was judged next."""
     same_call = event.data.get("tool_call_id") == asked.request.call_id
     if event.event != asked.request.event or not event.again or not same_call:

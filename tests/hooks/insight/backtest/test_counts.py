@@ -8,7 +8,7 @@ from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.insight.backtest import Tally
 from amplifier_hooks.insight.backtest.counts import (
     MOST_PLACES,
-    Unclear,
+    UnclearGroup,
     count_days,
     find_failures,
     find_unknown_kinds,
@@ -19,11 +19,11 @@ from amplifier_hooks.insight.backtest.verdicts import KINDS
 
 def _make_tally(time: str) -> Tally:
     tally = Tally(most_examples=2, sessions=1, heard=2)
-    tally.stretch(time)
+    tally.add_event_time(time)
     tally.count("newly_denied", "guard")
     tally.count_person("newly_denied", "allowed")
     tally.keep_example("newly_denied", {"time": time})
-    tally.add_unclear(Unclear("guard", "messages", "why", 1, [{"sequence": 1}]))
+    tally.add_unclear(UnclearGroup("guard", "messages", "why", 1, [{"sequence": 1}]))
     tally.questions = {time[:10]: [1, 2]}
     tally.stood_in = {"hooks-backup": 1}
     counts = HookCounts()
@@ -58,7 +58,7 @@ def test_places_are_bounded_and_still_counted() -> None:
     """A session with a million of them does not fill the memory."""
     tally = Tally()
     for number in range(MOST_PLACES + 5):
-        tally.add_unclear(Unclear("guard", "messages", "why", 1, [{"sequence": number}]))
+        tally.add_unclear(UnclearGroup("guard", "messages", "why", 1, [{"sequence": number}]))
     assert tally.unclear[0].count == MOST_PLACES + 5
     assert len(tally.unclear[0].places) == MOST_PLACES
 

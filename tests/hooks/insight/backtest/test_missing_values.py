@@ -17,8 +17,8 @@ from amplifier_core.utils.copying import copy_plain, detach
 from amplifier_core.utils.nested import iterate_texts, rewrite
 from amplifier_hooks.insight.backtest.missing_values import (
     Gap,
-    Look,
-    Looks,
+    GapAccess,
+    GapAccesses,
     MissingValue,
     fill_gaps,
 )
@@ -49,17 +49,17 @@ LOOKS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("number", range(len(LOOKS)))
 def test_a_hook_that_looks_is_noted(number: int) -> None:
     """However it looks, and whether or not it bears that there is nothing."""
-    looks = Looks(hook="guard")
+    looks = GapAccesses(hook="guard")
     gap = Gap("tool_input", "redacted", looks)
     with contextlib.suppress(MissingValue):
         LOOKS[number](gap)
-    assert looks.take()[:1] == (Look("guard", "tool_input", "redacted"),)
+    assert looks.take()[:1] == (GapAccess("guard", "tool_input", "redacted"),)
     assert looks.take() == ()
 
 
 def test_what_the_machinery_does_is_no_look() -> None:
     """Events are copied and compared for every hook, also for those that look at nothing."""
-    looks = Looks(hook="guard")
+    looks = GapAccesses(hook="guard")
     data = {"messages": Gap("messages", "why", looks), "n": [1]}
     assert copy_plain(data) == data
     assert detach(data) == data
@@ -70,7 +70,7 @@ def test_what_the_machinery_does_is_no_look() -> None:
 
 async def test_a_hook_that_changes_another_field_carries_a_gap_along() -> None:
     """What nobody looked at is what it was."""
-    looks = Looks(hook="guard")
+    looks = GapAccesses(hook="guard")
     gap = Gap("messages", "why", looks)
     registry = HookRegistry()
 
@@ -86,7 +86,7 @@ async def test_a_hook_that_changes_another_field_carries_a_gap_along() -> None:
 
 def test_outside_of_hooks_a_gap_says_what_it_is() -> None:
     """So that it can be shown."""
-    gap = Gap("messages", "trails do not repeat it", Looks())
+    gap = Gap("messages", "trails do not repeat it", GapAccesses())
     assert str(gap) == "[not in the trail: trails do not repeat it]"
     assert gap in {gap, 1}
     with pytest.raises(MissingValue, match="the trail does not have messages"):
@@ -99,7 +99,7 @@ def test_both_sides_of_an_event_have_the_same_gaps() -> None:
     data = {"tool_input": {"text": cut, "path": "a"}, "list": [1, cut]}
     left = {**data, "tool_input": {"text": cut, "path": "b"}}
     missing = {"tool_input.text": "cut", "list[1]": "cut", "messages": "not repeated"}
-    shown, kept = fill_gaps(data, left, missing, Looks())
+    shown, kept = fill_gaps(data, left, missing, GapAccesses())
     assert shown["tool_input"]["text"] is kept["tool_input"]["text"]
     assert (shown["list"], shown["messages"]) == (kept["list"], kept["messages"])
     assert shown != kept

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from amplifier_hooks.insight.backtest import PolicyError, PolicySource, load_policy
-from amplifier_hooks.insight.backtest.policy import BOOK, tell_kind
+from amplifier_hooks.insight.backtest.policy import BOOK, find_kind
 
 HOOK = "async def on_tool_pre(event, data):\n    return None\n"
 RULES = [{"name": "r", "action": "deny", "event": "tool:pre", "reason": "no"}]
@@ -89,7 +89,7 @@ def test_the_digest_is_of_everything_that_decides(folder: Path) -> None:
 def test_a_baseline_is_known_by_its_content(folder: Path) -> None:
     """A hook file, rules, or another bundle."""
     source = PolicySource(hooks=("a.py",), only=True)
-    assert tell_kind(folder / "mine.py") == "hooks"
+    assert find_kind(folder / "mine.py") == "hooks"
     other = source.with_file(str(folder / "rules.yaml"))
     assert (other.hooks, other.rules, other.only) == ((), (str(folder / "rules.yaml"),), True)
     bundle = source.with_file(str(folder / "amplifier.yaml"))
@@ -98,7 +98,7 @@ def test_a_baseline_is_known_by_its_content(folder: Path) -> None:
     for broken in ("a: [", "a: 2026-13-45"):
         (folder / "broken.yaml").write_text(broken)
         with pytest.raises(PolicyError, match="cannot be read"):
-            tell_kind(folder / "broken.yaml")
+            find_kind(folder / "broken.yaml")
     for wrong in ({"hooks": ("no.py",)}, {"rules": ("no.yaml",)}):
         with pytest.raises(PolicyError, match="There is no"):
             _load(folder, **wrong)

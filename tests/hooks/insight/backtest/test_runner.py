@@ -1,4 +1,4 @@
-"""Rehearsals: the hooks of a policy, mounted as in the recorded session."""
+"""The hooks of a policy, mounted as in the recorded session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import pytest
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.backtest import PolicyError
-from amplifier_hooks.insight.backtest.runner import PastClock, PastRegistry, StandIns, read_time
+from amplifier_hooks.insight.backtest.runner import (
+    RecordedAnswers,
+    RecordedClock,
+    RecordedTimeRegistry,
+    read_time,
+)
 from amplifier_hooks.trails import RecordedEvent, RecordedHook
 from tests.hooks.insight.backtest.recorder import Recorder, make_call, row
 
@@ -126,8 +131,8 @@ async def test_what_a_hook_file_remembers_ends_with_the_session(tmp_path: Path) 
 
 async def test_hooks_see_the_time_of_the_record() -> None:
     """In the form that registries give it."""
-    clock = PastClock()
-    registry, seen = PastRegistry(clock), []
+    clock = RecordedClock()
+    registry, seen = RecordedTimeRegistry(clock), []
 
     @registry.register("tool:pre")
     async def look(event: str, data: dict[str, Any]) -> None:
@@ -153,12 +158,12 @@ def _make_event(*answers: HookAnswer, left: dict[str, Any] | None = None) -> Rec
     )  # fmt: skip
 
 
-def _turn(standing: StandIns, event: RecordedEvent) -> None:
-    standing.turn_to(event, event.data, event.left)
+def _turn(standing: RecordedAnswers, event: RecordedEvent) -> None:
+    standing.set_event(event, event.data, event.left)
 
 
 @pytest.mark.parametrize(
-    ("hook", "says_who", "expected"),
+    ("hook", "names_modules", "expected"),
     [
         (RecordedHook(1, "trail-guard", "tool:pre", 0), True, True),
         (RecordedHook(1, "tool-bash", "tool:pre", 0, module="tool-bash", kind="tools"), True, True),
@@ -171,15 +176,17 @@ def _turn(standing: StandIns, event: RecordedEvent) -> None:
     ],
 )
 def test_a_policy_replaces_hooks_of_hook_modules_that_only_answer(
-    hook: RecordedHook, says_who: bool, expected: bool
+    hook: RecordedHook, names_modules: bool, expected: bool
 ) -> None:
     """All others answer as they did; trails of earlier versions are read by names."""
-    assert StandIns({"hooks-backup"}).is_one(hook, says_who=says_who) is expected
+    assert (
+        RecordedAnswers({"hooks-backup"}).stands_for(hook, names_modules=names_modules) is expected
+    )
 
 
 async def test_each_answers_what_it_answered_and_nothing_where_it_did_not() -> None:
     """By the number of its registration."""
-    standing, registry = StandIns(()), HookRegistry()
+    standing, registry = RecordedAnswers(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:*", -5), registry)
     _turn(standing, _make_event(HookAnswer("guard", 7, "deny", reason="no")))
     denied = await registry.emit("tool:pre", {"a": 1})
@@ -190,7 +197,7 @@ async def test_each_answers_what_it_answered_and_nothing_where_it_did_not() -> N
 
 async def test_a_change_is_made_again_also_where_it_took_something_away() -> None:
     """Fields that records leave out stay."""
-    standing, registry = StandIns(()), HookRegistry()
+    standing, registry = RecordedAnswers(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:pre", 0), registry)
     changed = _make_event(HookAnswer("guard", 7, "modify"), left={"a": 2, "new": 3})
     _turn(standing, changed)
@@ -203,7 +210,7 @@ async def test_a_change_is_made_again_also_where_it_took_something_away() -> Non
 
 async def test_a_number_that_is_given_again_belongs_to_the_new_hook() -> None:
     """A process that resumes a session counts from one."""
-    standing, registry = StandIns(()), HookRegistry()
+    standing, registry = RecordedAnswers(()), HookRegistry()
     for name in ("first", "second"):
         standing.add(RecordedHook(1, name, "tool:pre", 0), registry)
     assert [one.name for one in registry.handlers_for("tool:pre")] == ["second"]
@@ -211,7 +218,7 @@ async def test_a_number_that_is_given_again_belongs_to_the_new_hook() -> None:
 
 async def test_an_answer_is_recalled_by_name_if_there_is_one() -> None:
     """Of two of one name nobody knows which."""
-    standing = StandIns(())
+    standing = RecordedAnswers(())
     assert standing.recall("guard", {}) is None
     _turn(standing, _make_event(HookAnswer("guard", 7, "deny"), HookAnswer("x", 8, "deny")))
     known = standing.recall("guard", {})

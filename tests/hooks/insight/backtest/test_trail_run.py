@@ -160,47 +160,47 @@ def _make_step(stage: Any, call: str = "1", **more: Any) -> RecordedApproval:
 def test_a_question_of_then_that_is_asked_now_counts_once_on_both_sides() -> None:
     """Whether it was put at all, the trail says."""
     questions = Questions()
-    questions.take_verdicts(_make_event(), ASKS, ASKS)
-    questions.take_approval(_make_step("requested"))
-    questions.take_approval(_make_step("decided", decision="Allow once", allowed=True))
+    questions.add_verdicts(_make_event(), ASKS, ASKS)
+    questions.add_approval(_make_step("requested"))
+    questions.add_approval(_make_step("decided", decision="Allow once", allowed=True))
     assert questions.days == {"2026-11-02": [1, 1]}
 
 
 def test_a_question_that_is_not_asked_any_more_counts_for_then() -> None:
     """Somebody was disturbed."""
     questions = Questions()
-    questions.take_verdicts(_make_event(), ASKS, GOES_ON)
-    questions.take_approval(_make_step("requested"))
+    questions.add_verdicts(_make_event(), ASKS, GOES_ON)
+    questions.add_approval(_make_step("requested"))
     assert questions.days == {"2026-11-02": [1, 0]}
 
 
 def test_what_a_rule_answered_disturbed_nobody() -> None:
     """It is taken back on both sides."""
     questions = Questions()
-    questions.take_verdicts(_make_event(), ASKS, ASKS)
-    questions.take_approval(_make_step("requested"))
-    questions.take_approval(_make_step("decided", how="rule", decision="Allow once"))
+    questions.add_verdicts(_make_event(), ASKS, ASKS)
+    questions.add_approval(_make_step("requested"))
+    questions.add_approval(_make_step("decided", how="rule", decision="Allow once"))
     assert questions.days == {"2026-11-02": [0, 0]}
 
 
 def test_an_answer_for_always_answers_new_questions_like_it() -> None:
     """Of the same hook, about the same tool, in the same words."""
     questions = Questions()
-    questions.take_approval(_make_step("requested"))
-    questions.take_approval(_make_step("decided", decision="Allow always", allowed=True))
-    questions.take_verdicts(_make_event("2"), GOES_ON, ASKS)
+    questions.add_approval(_make_step("requested"))
+    questions.add_approval(_make_step("decided", decision="Allow always", allowed=True))
+    questions.add_verdicts(_make_event("2"), GOES_ON, ASKS)
     other = Verdict("ask_user", {}, asking=(Asking("guard", "and this?"),))
-    questions.take_verdicts(_make_event("3"), GOES_ON, other)
+    questions.add_verdicts(_make_event("3"), GOES_ON, other)
     assert questions.days == {"2026-11-02": [1, 1]}
 
 
 def test_another_policy_is_counted_as_it_would_ask() -> None:
     """What was really asked is not the point then."""
     questions = Questions(recorded=False)
-    questions.take_verdicts(_make_event(), ASKS, GOES_ON)
-    questions.take_approval(_make_step("requested"))
-    questions.take_approval(_make_step("decided", how="rule", decision="Allow once"))
-    questions.take_verdicts(_make_event("2"), ASKS, ASKS)
+    questions.add_verdicts(_make_event(), ASKS, GOES_ON)
+    questions.add_approval(_make_step("requested"))
+    questions.add_approval(_make_step("decided", how="rule", decision="Allow once"))
+    questions.add_verdicts(_make_event("2"), ASKS, ASKS)
     assert questions.days == {"2026-11-02": [2, 1]}
 
 
@@ -208,9 +208,9 @@ def test_open_questions_are_bounded() -> None:
     """A session that never ends does not fill the memory."""
     questions = Questions()
     for number in range(MOST_OPEN + 5):
-        questions.take_verdicts(_make_event(str(number)), ASKS, ASKS)
-    questions.take_approval(_make_step("requested", "0"))
-    questions.take_approval(_make_step("requested", str(MOST_OPEN)))
+        questions.add_verdicts(_make_event(str(number)), ASKS, ASKS)
+    questions.add_approval(_make_step("requested", "0"))
+    questions.add_approval(_make_step("requested", str(MOST_OPEN)))
     assert questions.days == {"2026-11-02": [2, 1]}
 
 

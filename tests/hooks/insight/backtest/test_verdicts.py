@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.records import HookAnswer
-from amplifier_hooks.insight.backtest.missing_values import Gap, Look, Looks
+from amplifier_hooks.insight.backtest.missing_values import Gap, GapAccess, GapAccesses
 from amplifier_hooks.insight.backtest.verdicts import (
     LONGEST,
     Difference,
@@ -105,7 +105,7 @@ def test_a_failure_of_then_is_none_of_now() -> None:
 
 def test_whoever_looked_at_a_gap_leaves_nothing_to_compare() -> None:
     """Also where the actions are the same by chance."""
-    looked = Verdict("continue", {}, looks=(Look("hook", "messages", "why"),))
+    looked = Verdict("continue", {}, looks=(GapAccess("hook", "messages", "why"),))
     found = compare(Verdict("continue", {}), looked)
     assert found is not None
     assert (found.kind, found.hook) == ("cannot_tell", "hook")
@@ -129,7 +129,7 @@ def test_an_example_names_its_place_and_shortens_what_it_is_about() -> None:
 
 def test_changes_are_told_field_by_field() -> None:
     """What came, what went, and what only a trail without the value could tell."""
-    gap = Gap("text", "redacted", Looks())
+    gap = Gap("text", "redacted", GapAccesses())
     was = {"a": {"b": 1, "old": "x", "text": gap}, "same": [1]}
     would = {"a": {"b": 2, "new": "y", "text": "z"}, "same": [1]}
     assert list_changes(was, would) == [

@@ -14,7 +14,7 @@ from amplifier_hooks.insight.replay.plan import (
     MODEL,
     TOOLS,
     ReplayLoader,
-    StandIns,
+    Substitutes,
     build_plan,
     choose_hooks,
     list_acting,
@@ -122,7 +122,7 @@ def make_loader(*items: object) -> ReplayLoader:
     """The loader of a replay of these items."""
     playback = Playback(make(*items))
     playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
-    return ReplayLoader(StandIns(playback, PLAN_LOADER))
+    return ReplayLoader(Substitutes(playback, PLAN_LOADER))
 
 
 async def test_stand_ins_are_mounted_by_their_names() -> None:
@@ -148,10 +148,10 @@ async def test_what_modules_told_of_before_the_start_is_told_again() -> None:
     """Once everything is mounted."""
     host, heard = TestCoordinator(session_id="s"), list[str]()
 
-    async def hear(event: str, data: dict[str, str]) -> None:
+    async def compare_next(event: str, data: dict[str, str]) -> None:
         heard.append(data["server"])
 
-    host.hooks.register("mcp:list", hear)
+    host.hooks.register("mcp:list", compare_next)
     loader = make_loader(event("mcp:list", 1, server="time"), event("session:start", 2))
     mount = await loader.load(AFTER)
     await mount(host)

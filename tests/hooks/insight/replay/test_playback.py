@@ -26,7 +26,7 @@ def test_what_does_not_happen_again_is_noticed_at_the_end() -> None:
     items = [event("session:start", 1), event("policy:violation", 2)]
     for end, kinds in (("ended", ["only then"]), ("broken off", [])):
         playback = follow(*items, end=end)  # type: ignore[arg-type]
-        playback.hear(event("session:start"))
+        playback.compare_next(event("session:start"))
         playback.finish_run()
         assert [one.kind for one in playback.differences] == kinds
 
@@ -34,8 +34,8 @@ def test_what_does_not_happen_again_is_noticed_at_the_end() -> None:
 def test_after_the_last_record_of_a_process_that_died_nothing_is_compared() -> None:
     """The replay stops there, without a difference."""
     playback = follow(event("session:start", 1), end="broken off")
-    playback.hear(event("session:start"))
-    playback.hear(event("session:end"))
+    playback.compare_next(event("session:start"))
+    playback.compare_next(event("session:end"))
     assert playback.stopped
     assert not playback.differences
 
@@ -43,7 +43,7 @@ def test_after_the_last_record_of_a_process_that_died_nothing_is_compared() -> N
 def test_what_is_left_before_a_quiet_moment_did_not_happen() -> None:
     """It is shown, and not the quiet moment."""
     playback = follow(event("policy:violation", 1), event("provider:request", 2))
-    playback.hear(event("provider:request"))
+    playback.compare_next(event("provider:request"))
     (difference,) = playback.differences
     assert (difference.kind, difference.what) == ("only then", "policy:violation")
 
@@ -53,7 +53,7 @@ def test_whoever_goes_on_is_shown_each_difference() -> None:
     playback = follow(
         event("policy:violation", 1), event("provider:request", 2, n=1), keep_going=True
     )
-    playback.hear(event("provider:request", n=2))
+    playback.compare_next(event("provider:request", n=2))
     assert [one.kind for one in playback.differences] == ["only then", "changed"]
     assert not playback.stopped
 
@@ -66,7 +66,7 @@ def test_a_masked_value_may_explain_an_answer_but_no_other_course(
     changed = HookAnswer("h", 1, "modify" if not differs else "deny")
     then = event("tool:post", 1, changed, left={"text": "[REDACTED:key]"}, text="x", action=action)
     playback = follow(then)
-    playback.hear(event("tool:post", left={"text": "[REDACTED:key]"}, text="x"))
+    playback.compare_next(event("tool:post", left={"text": "[REDACTED:key]"}, text="x"))
     assert bool(playback.differences) is differs
     assert playback.totals.doubtful == ([] if differs else ["record 1, tool:post: text is masked"])
 
@@ -102,7 +102,7 @@ def test_the_clock_shows_the_recorded_time() -> None:
 async def test_a_stop_comes_while_the_same_thing_is_waited_for() -> None:
     """And what never ended hangs until somebody ends it."""
     playback = follow(call("started", 1), event("cancel:requested", 2, immediate=True))
-    playback.hear(call("started", 0))
+    playback.compare_next(call("started", 0))
     wishes: list[bool] = []
 
     async def cancel(immediate: bool) -> None:
@@ -130,7 +130,7 @@ async def test_calls_side_by_side_end_in_the_order_of_then() -> None:
     async def end(name: str, sequence: int) -> None:
         await playback.let_happen("s", sequence)
         order.append(name)
-        playback.hear(event("tool:post", call=name))
+        playback.compare_next(event("tool:post", call=name))
 
     await asyncio.gather(end("a", 2), end("b", 1))
     assert order == ["b", "a"]

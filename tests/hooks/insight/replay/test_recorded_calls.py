@@ -34,7 +34,7 @@ def open_model(*items: Any, keep_going: bool = False) -> RecordedModel:
     """The model of these items, with its first request under way."""
     playback = Playback(make(*items), keep_going=keep_going)
     playback.begin(Run(tuple(playback.recording.sessions["s"]), "ended"))
-    playback.hear(event("provider:request"))
+    playback.compare_next(event("provider:request"))
     return RecordedModel(playback, "s")
 
 
@@ -133,10 +133,10 @@ async def test_a_call_returns_what_it_returned() -> None:
     tool, host = open_tool(*ITEMS)
     heard: list[str] = []
 
-    async def hear(event: str, data: dict[str, Any]) -> None:
+    async def compare_next(event: str, data: dict[str, Any]) -> None:
         heard.append(data["path"])
 
-    host.hooks.register("artifact:read", hear)
+    host.hooks.register("artifact:read", compare_next)
     current_call.set(ITEMS[0])  # type: ignore[arg-type]
     result = await tool.execute({})
     assert (result.success, result.output) == (False, "first")

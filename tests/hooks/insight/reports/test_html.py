@@ -10,7 +10,6 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.insight.reports.charts import draw_bars, draw_timeline, lay_out
 from amplifier_hooks.insight.reports.document import (
     Bar,
     Bars,
@@ -22,8 +21,18 @@ from amplifier_hooks.insight.reports.document import (
     Timeline,
 )
 from amplifier_hooks.insight.reports.excerpts import Excerpt
-from amplifier_hooks.insight.reports.html import POLICY, render_html
-from amplifier_hooks.insight.reports.markup import Markup, element, isolate, join, text
+from amplifier_hooks.insight.reports.html import (
+    POLICY,
+    Markup,
+    draw_bars,
+    draw_timeline,
+    element,
+    isolate,
+    join,
+    lay_out,
+    render_html,
+    text,
+)
 from amplifier_hooks.insight.reports.sections.report import describe_report
 from amplifier_hooks.text.escape import unescape
 from tests.hooks.cli.hostile_text import BIDI, hostile, is_harmless
