@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.records import HookAnswer
@@ -138,3 +140,49 @@ def test_changes_are_told_field_by_field() -> None:
         {"field": "a.text", "was": "[not in the trail: redacted]", "would": "z"},
         {"field": "a.new", "was": "", "would": "y"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("was", "would", "kind"),
+    [
+        ("continue", "deny", "newly_denied"),
+        ("ask_user", "deny", "newly_denied"),
+        ("deny", "ask_user", "no_longer_denied"),
+        ("deny", "continue", "no_longer_denied"),
+        ("continue", "ask_user", "newly_asked"),
+        ("ask_user", "continue", "no_longer_asked"),
+        ("ask_user", "ask_user", None),
+        ("deny", "deny", None),
+        ("continue", "continue", None),
+    ],
+)
+def test_a_difference_is_named_by_what_changed_for_the_event(
+    was: str, would: str, kind: str | None
+) -> None:
+    """With the hook that decided where something was decided."""
+    then = Verdict(was, {"a": 1}, "old" if was != "continue" else "")
+    now = Verdict(would, {"a": 1}, "new" if would != "continue" else "")
+    found = compare(then, now)
+    assert (found and found.kind) == kind
+    if found is not None:
+        assert found.hook == ("new" if kind in ("newly_denied", "newly_asked") else "old")
+
+
+def test_a_change_is_one_where_everything_was_recorded() -> None:
+    """Only what was cut or kept apart leaves a doubt, however deep it stands."""
+
+    def name_kind(left: dict[str, Any]) -> str:
+        found = compare(Verdict("continue", left), Verdict("continue", {"a": {"b": 2}}))
+        assert found is not None
+        return found.kind
+
+    assert name_kind({"a": {"b": 1}}) == "changed_input"
+    assert name_kind({"a": {"b": "$cut"}}) == "changed_input"
+    assert name_kind({"a": [{"$cut": 9, "head": "x"}]}) == "cannot_tell"
+    assert name_kind({"a": {"b": {"$commitment": "c"}}}) == "cannot_tell"
+
+
+def test_only_answers_that_failed_then_are_failures() -> None:
+    """With what was recorded of the error."""
+    fine, failed = HookAnswer("fine", 1, "continue"), HookAnswer("bad", 2, "deny", error="OSError")
+    assert _record("tool:pre", "deny", fine, failed).failures == (Failure("bad", "OSError"),)

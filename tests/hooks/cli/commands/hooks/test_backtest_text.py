@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_hooks.cli.commands.hooks.backtest_text import print_findings
 from amplifier_hooks.insight.backtest import Tally
-from amplifier_hooks.insight.backtest.counts import Unclear, make_report
+from amplifier_hooks.insight.backtest.counts import UnclearGroup, make_report
 
 
 def _make_report(**more: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _make_report(**more: Any) -> dict[str, Any]:
     for kind, one in (("newly_denied", example), ("changed_input", changed), ("error", broken)):
         tally.keep_example(kind, one)
     place = {"trail": "/audit/3f0c2a18-aaaa", "sequence": 9, "event": "provider:request"}
-    tally.add_unclear(Unclear("mask", "messages", "trails do not repeat it", 1, [place]))
+    tally.add_unclear(UnclearGroup("mask", "messages", "trails do not repeat it", 1, [place]))
     tally.questions = {"2026-11-01": [1, 3]}
     return {
         **make_report(tally, {"hooks-backup": "it writes files"}),
