@@ -1,7 +1,9 @@
 """Every command into a pipe that nobody reads, onto a full disk, and with its streams closed.
 
 Each program runs in an environment that has nothing of this machine but the path: it is Python's
-buffer, which PYTHONUNBUFFERED switches off, that makes the difference.
+buffer, which PYTHONUNBUFFERED switches off, that makes the difference. Where a whole interpreter
+starts, that is the point: without buffer, with closed streams, and once for each main module. The
+others are forked, with streams that are opened anew.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.cli import exit_codes, program
+from tests.support.forked_programs import ForkedProgram
 
 AMPLIFIER = ("amplifier_hooks.cli.main",)
 AUDIT = ("amplifier_audit",)
@@ -56,6 +60,12 @@ PROGRAMS = [
     (*AUDIT, "verify", "--json", "TRAIL"),
     (*MODEL_SERVER, "--help"),
 ]
+STARTED = {
+    (*AMPLIFIER, "--version"),
+    (*AMPLIFIER, "run", "--approve", "deny", "hello"),
+    (*AUDIT, "verify", "TRAIL"),
+    (*MODEL_SERVER, "--help"),
+}
 WRONG = [
     AMPLIFIER,
     (*AMPLIFIER, "no-such-command"),
@@ -92,6 +102,8 @@ def _run(
     words: tuple[str, ...], home: Path, stdout: int = subprocess.PIPE, **variables: str
 ) -> tuple[int, str]:
     """The exit code and what was written to standard error."""
+    if stdout != subprocess.PIPE and not variables and words not in STARTED:
+        return _run_forked(words, home, stdout)
     done = subprocess.run(
         _make_command(words, home),
         cwd=home / FOLDER,
@@ -105,10 +117,24 @@ def _run(
     return done.returncode, done.stderr.decode()
 
 
+def _run_forked(words: tuple[str, ...], home: Path, stdout: int) -> tuple[int, str]:
+    command, environment = _make_command(words, home), _make_environment(home)
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
+        given.write(b"hello\n")
+        given.seek(0)
+        streams = [given.fileno(), stdout, errors.fileno()]
+        forked = ForkedProgram(command, streams, environment, home / FOLDER)
+        code = forked.wait(60)
+        forked.end()
+        errors.seek(0)
+        return code, errors.read().decode()
+
+
 @cache
 def _run_usually(words: tuple[str, ...], home: Path) -> tuple[int, str]:
     """What comes of it when everything can be written."""
-    return _run(words, home)
+    with tempfile.TemporaryFile() as everything:
+        return _run_forked(words, home, everything.fileno())
 
 
 @contextmanager
