@@ -109,8 +109,8 @@ def list_tool_inputs() -> dict[str, frozenset[str]]:
     """The keys that each tool of ours knows, at any depth; by its name in small letters."""
     from amplifier_hooks.agent.tools.bash import Bash
     from amplifier_hooks.agent.tools.delegate import Delegate
-    from amplifier_hooks.agent.tools.filesystem.module import Edit, MultiEdit, Read, Write
-    from amplifier_hooks.agent.tools.search.module import Glob, Grep
+    from amplifier_hooks.agent.tools.filesystem import Edit, MultiEdit, Read, Write
+    from amplifier_hooks.agent.tools.search import Glob, Grep
     from amplifier_hooks.agent.tools.todo import Todo
 
     tools = (Bash, Delegate, Edit, MultiEdit, Read, Write, Glob, Grep, Todo)

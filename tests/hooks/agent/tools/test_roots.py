@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.agent.tools import filesystem, search
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.agent.tools.filesystem.text_file import load, replace
+from amplifier_hooks.agent.tools.filesystem import load, replace
 from amplifier_hooks.agent.tools.roots import (
     Place,
     Roots,

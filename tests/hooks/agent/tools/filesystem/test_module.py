@@ -16,7 +16,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
 from amplifier_core.tool_call import call_tool
 from amplifier_hooks.agent.tools import filesystem
-from amplifier_hooks.agent.tools.filesystem.module import FilesystemConfig, FileTool
+from amplifier_hooks.agent.tools.filesystem import FilesystemConfig, FileTool
 from tests.support.waiting import wait_until
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.agent.tools.filesystem.text_file import (
+from amplifier_hooks.agent.tools.filesystem import (
     Replaced,
     decode,
     encode,

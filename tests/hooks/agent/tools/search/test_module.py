@@ -12,8 +12,7 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.agent.tools import search
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.agent.tools.search import module
-from amplifier_hooks.agent.tools.search.module import format_answer, run_in_thread, split_pattern
+from amplifier_hooks.agent.tools.search import format_answer, run_in_thread, split_pattern
 from tests.support.waiting import wait_until
 
 ENGINES = pytest.mark.parametrize("engine", ["re2", "re"])
@@ -99,10 +98,10 @@ async def test_its_answer_has_an_end(call, tree, engine):
 
 def test_it_takes_the_engine_that_cannot_stall_if_there_is_one(monkeypatch):
     """Otherwise that of the standard library."""
-    assert module._choose_engine("auto") == "re2"
+    assert search._choose_engine("auto") == "re2"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert module._choose_engine("auto") == "re"
-    assert module._choose_engine("re2") == "re2"
+    assert search._choose_engine("auto") == "re"
+    assert search._choose_engine("re2") == "re2"
 
 
 async def test_no_pattern_stalls_re2(call, tree):
@@ -116,7 +115,7 @@ async def test_no_pattern_stalls_re2(call, tree):
 
 async def test_a_stalled_pattern_of_re_is_ended_and_the_loop_lives(call, tree, monkeypatch):
     """A time limit holds, and meanwhile other work goes on."""
-    monkeypatch.setattr(module, "START_UP", 1.0)
+    monkeypatch.setattr(search, "START_UP", 1.0)
     (tree / "evil.txt").write_text("a" * 60 + "!\n")
     ticks = 0
 
@@ -135,7 +134,7 @@ async def test_a_stalled_pattern_of_re_is_ended_and_the_loop_lives(call, tree, m
 
 async def test_a_search_that_breaks_says_so(call, monkeypatch):
     """With the end of what the process printed."""
-    monkeypatch.setattr(module, "_CHILD", "raise SystemExit('out of luck')")
+    monkeypatch.setattr(search, "_CHILD", "raise SystemExit('out of luck')")
     result = await call("Grep", {"engine": "re"}, pattern="main")
     assert result.error == "The search failed: out of luck"
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import amplifier_hooks.agent.tools.search.walk as scan_module
+import amplifier_hooks.agent.tools.search_walk as scan_module
+from amplifier_hooks.agent.tools import search_walk as walk_module
 from amplifier_hooks.agent.tools.base import Refused
-from amplifier_hooks.agent.tools.search import walk as walk_module
-from amplifier_hooks.agent.tools.search.walk import Request, Walk, make_finder, require_glob, scan
+from amplifier_hooks.agent.tools.search_walk import Request, Walk, make_finder, require_glob, scan
 
 LIMITS: dict[str, Any] = {
     "max_results": 10,
@@ -29,7 +29,7 @@ LIMITS: dict[str, Any] = {
     "engine": "re2",
 }
 JOB = """
-import amplifier_hooks.agent.tools.search.walk as scan
+import amplifier_hooks.agent.tools.search_walk as scan
 scan.GRACE = 1
 scan.main()
 """
@@ -123,7 +123,7 @@ def test_a_glob_that_cannot_be_read_is_refused(locate):
 
 def test_a_process_of_its_own_answers_with_the_report_or_the_refusal(tree):
     """One JSON document each time."""
-    code = "from amplifier_hooks.agent.tools.search.walk import main; main()"
+    code = "from amplifier_hooks.agent.tools.search_walk import main; main()"
     done = run_apart(code, tree, pattern="^def a", engine="re")
     assert json.loads(done.stdout)["lines"] == [f"{tree}/src/a.py"]
     done = run_apart(code, tree, pattern="(", engine="re")

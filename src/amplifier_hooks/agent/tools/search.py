@@ -1,4 +1,8 @@
-"""Mounts tool-search."""
+"""tool-search: find files by path (Glob) and text in files (Grep).
+
+Emits       artifact:read for each file of which Grep shows text
+Configure   roots, working_dir, tools, skip, engine, max_results, max_files, max_bytes, seconds
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.payloads import ArtifactReadData
 from amplifier_hooks.agent.tools.base import InputT, InputTool, Refused, announce, mount_tools
 from amplifier_hooks.agent.tools.roots import Place, Roots, format_path
-from amplifier_hooks.agent.tools.search.walk import (
+from amplifier_hooks.agent.tools.search_walk import (
     Engine,
     Entry,
     Mode,
@@ -153,7 +157,7 @@ def _get_time_of_change(entry: Entry) -> int:
 
 START_UP = 5.0  # seconds that a new interpreter may take on a busy machine
 _REPORT_LIMIT = 50_000_000
-_CHILD = "from amplifier_hooks.agent.tools.search.walk import main; main()"
+_CHILD = "from amplifier_hooks.agent.tools.search_walk import main; main()"
 
 
 class GrepInput(BaseModel):
