@@ -78,7 +78,7 @@ class CompatInterface:
         """Put a result's question to the person; returns `continue` or `deny`."""
         asking = replace_fields(result, action="ask_user")
         built = await _take_over(self, event, hook_name, asking)
-        run, approval = await self._operations.clear(built, fixed=True)
+        run, approval = await self._operations.ask_for_approval(built, fixed=True)
         return (await self._operations.conclude(run, approval)).to_result()
 
     async def handle_user_message(
@@ -166,7 +166,7 @@ async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, li
     await effects.show_answers(run.event, run.answers, {})
     approval = ApprovalResult()
     if not is_notification(run.event):
-        run, approval = await operations.clear(run, fixed=True)
+        run, approval = await operations.ask_for_approval(run, fixed=True)
     injected = await effects.inject_answers(run.event, run.answers, keep_ephemeral=False)
     outcome = await operations.conclude(run, approval)
     return outcome, [one for one in injected if one.ephemeral]

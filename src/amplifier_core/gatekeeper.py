@@ -93,7 +93,7 @@ class Gatekeeper:
         self._handovers = handovers
         self._find_tool = find_tool
 
-    async def clear(self, run: Dispatch, answered: Answered, unasked: str = "") -> ApprovalResult:
+    async def approve(self, run: Dispatch, answered: Answered, unasked: str = "") -> ApprovalResult:
         """Put every question of the operation that has not been answered yet.
 
         `unasked` is why no more questions may be put: what is left to ask is then refused.
@@ -223,7 +223,7 @@ class Gatekeeper:
             )  # not earlier: a hook may be removed while the person decides
             if pending is not None:
                 self._handovers.forget(pending)
-                counts.settle(pending.known if pending.counted else "")
+                counts.retract(pending.known if pending.counted else "")
             counts.count_decision(decision.allowed, decision.how)
             failure = await self._record_decision(answer, question, decision, pending)
         if failure is None:

@@ -99,14 +99,14 @@ class HookCounts:
 
     def count_outcome(self, state: str, settles: str) -> None:
         """Count what is known now of such a question, in the place of what it `settles`."""
-        self.settle(settles)
+        self.retract(settles)
         if state == "allowed":
             self.allowed += 1
             self.overruled += 1
         else:
             self.not_run += 1
 
-    def settle(self, settles: str) -> None:
+    def retract(self, settles: str) -> None:
         """Take back what was counted of a question that was handed over, now that more is known."""
         self.not_known -= settles == "not_known"
         self.not_run -= settles == "not_run"

@@ -78,7 +78,7 @@ class Operations:
             return Outcome(True, run.data)
         approval = UNASKED
         if run.denied or run.asking:
-            run, approval = await self.clear(run)
+            run, approval = await self.ask_for_approval(run)
         # What hooks say at a sub-agent's start is meant for the sub-agent: see `Outcome.answers`.
         if event != AGENT_SPAWN or not approval.allowed:
             await self.effects.inject_answers(event, run.answers)
@@ -103,7 +103,9 @@ class Operations:
         if self.trail.pending_messages:
             await self.effects.show_pending_messages()
 
-    async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, ApprovalResult]:
+    async def ask_for_approval(
+        self, run: Dispatch, *, fixed: bool = False
+    ) -> tuple[Dispatch, ApprovalResult]:
         """Take a dispatch through its gates; after each wait it is judged again, as it is then.
 
         `fixed` means that nothing can be changed any more: what was shown may run, or nothing.
@@ -114,7 +116,7 @@ class Operations:
         handed_over = False
         for _ in range(MOST_ROUNDS):
             repeated = len(edits) > len(set(edits))
-            approval = await self.gatekeeper.clear(run, answered, SAME_EDIT if repeated else "")
+            approval = await self.gatekeeper.approve(run, answered, SAME_EDIT if repeated else "")
             comments += approval.comments
             if not approval.allowed:
                 return run, replace(approval, comments=comments)

@@ -32,7 +32,7 @@ class PromptRun:
         loop = coordinator.mount_points["orchestrator"]
         self._tells = getattr(loop, "leaves_prompt_events", False) is True
 
-    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
+    async def execute(self, metadata: dict[str, Any], seconds: float | None) -> str:
         """Process the prompt to the end, for so many seconds at most."""
         token = self._coordinator.cancellation
         forget = token.on_cancel(self._stop)

@@ -286,7 +286,7 @@ class AmplifierSession:
             self._prepare_turn()
             self._run = run = PromptRun(self.coordinator, prompt, task)
             limit = self.config["session"].get("turn_timeout")
-            return await run.take(dict(metadata) if metadata else {}, limit)
+            return await run.execute(dict(metadata) if metadata else {}, limit)
         finally:
             self._worker = None
             self._turn.release()

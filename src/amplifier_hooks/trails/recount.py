@@ -83,7 +83,7 @@ def _count_approval(step: RecordedApproval, counts: HookCounts) -> None:
     elif step.stage == "remembered":
         counts.remembered += 1
     elif step.stage in ("decided", "expired"):
-        counts.settle(step.settles)
+        counts.retract(step.settles)
         counts.count_decision(step.allowed, "timeout" if step.stage == "expired" else step.how)
 
 
