@@ -323,10 +323,10 @@ def _choose(command: Command) -> Chosen | None:
     found = FoundFiles(command, _changes_operands)
     alone = "-delete" in command.flags or not _takes_whole_folders(command)
 
-    def touches(below: Path, is_folder: bool) -> bool:
-        if found.touch(below, is_folder=is_folder):
+    def touches(folder: Path, below: Path) -> bool:
+        if found.touch(folder, below):
             return True
-        return not alone and any(found.touch(one, is_folder=True) for one in below.parents)
+        return not alone and any(found.touch(folder, one) for one in below.parents)
 
     return touches
 
@@ -356,6 +356,10 @@ def _changes_operands(command: Command) -> bool:
         return any((flag.startswith(("-i", "--in-place"))) for flag in command.flags) or any(
             word.value is None and word.raw != "?" for word in command.words
         )
+    if command.name == "chmod" and "-R" not in command.flags:
+        # Whoever owns the file can still read it, and its content stays.
+        mode = next((word.value or "" for word in command.words), "")
+        return not re.fullmatch(r"0?[4-7][0-7][0-7]|[ugoa]*\+[rwxX]+|[goa]+-[wx]+", mode)
     if command.name in _COPYING_PROGRAMS:
         return not all(map(_COPYING_FLAGS.fullmatch, (f for f in command.flags)))
     if command.name in _READERS:

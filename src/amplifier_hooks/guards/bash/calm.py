@@ -62,11 +62,22 @@ _HARMLESS_DOUBTS = re.compile(
     r"|takes one word for two"
     r"|the grammar overlooks a (?:part|substitution)"
 )
+_ENVIRONMENT_TOOLS = re.compile(
+    r"the text that eval runs, [\"']?[$`]\(?(?:pyenv|rbenv|nodenv|goenv|jenv|nvm|fnm|volta|mise|"
+    r"rtx|asdf|"
+    r"direnv|brew|starship|zoxide|opam|conda|mamba|micromamba|ssh-agent|dircolors|luarocks|rustup|"
+    r"minikube|docker-machine|thefuck|atuin|npm|pip|uv|poetry|gh) [\w -]*\b(?:init|hook|"
+    r"shellenv|env|activate|"
+    r"shell\.\w+|completion|-s|-|bash|zsh|path|docker-env)\b|the text that eval runs, "
+    r"[\"']?[$`]\(?(?:ssh-agent|dircolors)"
+)
 _PREPARED = re.compile(r"\[\s*(?:\$\(|`)")
 
 
 def is_harmless_doubt(doubt: str, source: str) -> bool:
     """Whether a doubt about the text of a command hides nothing that would be worth a question."""
+    if _ENVIRONMENT_TOOLS.search(doubt):
+        return True
     return bool(_HARMLESS_DOUBTS.search(doubt)) and not _PREPARED.search(source)
 
 
@@ -89,10 +100,16 @@ def needs_no_words(situation: Situation) -> bool:
         return _deletes_known(situation)
     if command.name == "git":
         return read_git(command) is not None
+    if command.name in {"docker", "podman"} and any(
+        w.value in {"rm", "rmi"} for w in command.words
+    ):
+        # `docker rm $(docker ps -aq)` are those of other projects, too.
+        return all("docker" not in word.runs for word in command.words)
     if command.name in DOWNLOADERS:
         runs = {run for word in command.words for run in word.runs}
         return runs <= _HARMLESS_OUTPUT or all(map(is_local, command.operands))
-    return command.name not in {"eval", "source", "."}
+    # What these run is asked about by their own rules.
+    return True
 
 
 def _deletes_known(situation: Situation) -> bool:
@@ -191,6 +208,7 @@ _ALWAYS_ASKED = re.compile(
     r"ALTERNATE\w*|INDEX_FILE)|"
     r"MAKEFLAGS|JAVA_TOOL_OPTIONS|FZF_DEFAULT_COMMAND|RIPGREP_CONFIG_PATH|LESSKEY|TERMINFO|"
     r"LOCPATH|NLSPATH|"
+    r"\w+_(?:COMMAND|ASKPASS|PRELOAD|HOOK|PAGER|SHELL)|\w+PAGER|"
     r"npm_config_(?:node_options|script_shell|registry|userconfig|globalconfig)"
 )
 _PLAIN_PROGRAM = re.compile(
@@ -361,10 +379,13 @@ def _settles_written_then_run(situation: Situation) -> bool:
     command = situation.command
     words = [word.value for word in command.arguments[:1]] + [command.program]
     names = {strip_directory(word) for word in words if word}
-    writers = [
-        one for one in commands if names & set(map(strip_directory, list_outputs(Script((one,)))))
-    ]
+    others = (one for one in commands if one is not command)
+    writers = [one for one in others if names & set(map(strip_directory, _list_outputs(one)))]
     return all(_is_readable_source(one, situation) for one in writers)
+
+
+def _list_outputs(command: Command) -> list[str]:
+    return list(list_outputs(Script((command,))))
 
 
 _COMPILERS = split_names(
@@ -545,7 +566,7 @@ def _settles_runner(situation: Situation) -> bool:
 
 
 def _is_tool(situation: Situation, command: Command) -> bool:
-    name = command.name or ""
+    name = (command.name or "").partition("@")[0]
     if command.program is None or command.program.startswith(("git+", "http", "github:")):
         return False
     if name in _DEV_TOOLS:

@@ -164,9 +164,9 @@ def _changes_files(node: ast.Call) -> bool:
 _RUN_WORDS = re.compile(
     r"\b(?:system|exec\w*|popen\w*|spawn\w*|fork\w*|syscall|passthru|proc_open|shell_exec|"
     r"pcntl_\w+|"
-    r"child_process|subprocess|eval|assert|instance_eval|class_eval|send|__send__|public_send|"
+    r"child_process|subprocess|eval|instance_eval|class_eval|send|__send__|public_send|"
     r"create_function|call_user_func\w*|dlopen|dl|os\.execute|io\.popen|loadstring|loadfile|dofile|"
-    r"load_file|process\.binding|mainModule|process\.kill|kill|constructor|vm|worker_threads|pty|"
+    r"process\.binding|mainModule|process\.kill|kill|constructor|vm|worker_threads|pty|"
     r"Deno|Bun|FFI|ffi|Function|POSIX|Inline|Win32|IPC|Open3|PTY|Process|Kernel|trap|run|ccall|"
     r"suppressMessages|install\.packages|source|system2|shell|pipe|readpipe|qx|ssh|expect)\b"
 )

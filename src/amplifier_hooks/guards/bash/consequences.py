@@ -126,7 +126,8 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             "it changes what is on line",
             "dev build start serve status logs log ls list info open preview print package synth "
             "diff offline local validate whoami emulators:* doctor tail types ps apps apps:info "
-            "releases config:show build:list build:view init test stop functions:list sites:list "
+            "releases config:show build:list build:view init test tests stop functions:list "
+            "sites:list "
             "typegen gen generate projects:list render",
             "secrets destroy delete rm deploy auth:token config reset drop run push",
         ),
@@ -137,7 +138,7 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             alone=True,
         ),
         _acting(
-            "ansible ansible-playbook ansible-pull",
+            "ansible ansible-playbook ansible-pull ansible-test ansible-console",
             "it changes other machines",
             "--check -C --syntax-check --list-*",
         ),
@@ -147,7 +148,7 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             "kubectl oc k3s",
             "it changes a cluster, or shows its secrets",
             "get describe logs explain api-resources api-versions cluster-info config diff top wait"
-            " kustomize completion plugin can-i",
+            " kustomize completion plugin can-i status history",
             "secret secrets secret/* secrets/* --raw delete-* set-* use-context unset exec "
             "secret,* *,secret *,secrets",
         ),
@@ -189,8 +190,38 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
         ),
     ),
     "database-flush": (_acting("dropdb dropuser", "it deletes a database"),),
+    "system": (
+        _acting(
+            "agetty arch-nspawn busctl certbot chattr setfacl chfn chsh dhclient dmsetup dnsmasq "
+            "fail2ban-client iftop ksu ldconfig logrotate mdadm needrestart nft openvpn plymouth "
+            "rsyslogd tc update-alternatives vigr vipw virsh virt-install zic cryptsetup lvm "
+            "xfs_io "
+            "puppet chef-client salt-call cdist opkg dkms grub-install efibootmgr nvram kmod "
+            "visudo pam-auth-update firewall-cmd wg wg-quick ctr crictl "
+            "nerdctl-root",
+            "it changes the system, or needs its rights",
+            "list* show* status get* --list info dominfo version query --query",
+        ),
+        _acting(
+            "ip",
+            "it changes the network",
+            "a addr address link r route n neigh rule -br -4 -6 -s -j -c -o -brief maddr",
+            "exec add del delete set flush replace change",
+        ),
+    ),
+    "network-tools": (
+        _acting(
+            "nmap hping3 masscan arp-scan tcpdump tshark dumpcap ettercap socket zmap hydra "
+            "msfconsole sqlmap nikto responder bettercap mitmdump mitmproxy lp lpr cancel slsh",
+            "it searches, hears or reaches other machines",
+            "-D --list-interfaces -r",
+        ),
+    ),
 }
 """By the name of the rule."""
+
+OTHER_ACTS = frozenset({"secrets-shown", "shell-inside", "option-runs", "console"})
+"""Rules beside those of the table."""
 
 _SHOWN_SECRETS = re.compile(
     r"\b(?:gh auth token|glab auth token|pass (?:show|-c|\S+/)|op (?:read|item get|document get)|"
@@ -201,15 +232,70 @@ _SHOWN_SECRETS = re.compile(
     r"ansible-vault (?:view|decrypt)|sops (?:.* )?(?:-d|--decrypt|decrypt)|age .*-d|"
     r"doppler secrets|infisical (?:export|secrets)|npm token|heroku config|"
     r"(?:rails|rake|bin/rails) credentials:(?:show|edit)|kubectl config view .*--raw|"
-    r"printenv .*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|CREDENTIAL)\w*)\b|"
+    r"getent g?shadow|printenv .*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|CREDENTIAL)\w*)\b|"
     r"\bgpg2? .*--export-secret"
+)
+
+
+_SHELL_PATH = re.compile(
+    r"(?:^|[^\w/.!-])(?:/usr)?(?:/local)?/s?bin/(?:ba|z|da|k|c|tc|a|fi)?sh(?:$|[^\w./-])"
+)
+_SHELLS_INSIDE = split_names(
+    "env xargs find gfind fd parallel docker podman kubectl nerdctl docker-compose echo printf "
+    "grep "
+    "egrep fgrep rg ls cat which file stat test [ [[ type command readlink realpath sed awk "
+    "diff cp "
+    "ln git sudo doas ssh exec timeout nohup time nice watch su runuser chroot flock script strace "
+    "sh bash dash zsh ksh mksh ash fish rbash tcsh csh busybox apptainer singularity toolbox gh "
+    "wc head tail"
+)
+_RUNNING_OPTION = re.compile(
+    r"--(?:[\w-]+-)?(?:command|cmd|exec|execute|pager|hook|wrapper|rsh|askpass|engine|preload|"
+    r"editor|viewer|batch-interpreter|conf-script|on-\w+-complete|default-auth)(?:=.*)?"
+)
+_OPTION_FREE = split_names(
+    "docker podman kubectl helm git gh glab npm pnpm yarn npx cargo go uv poetry pytest tox nox "
+    "make "
+    "psql mysql sqlite3 mariadb code gdb lldb mvn gradle bazel terraform aws gcloud az ls grep "
+    "rg echo "
+    "find fd timeout xargs env ssh su script flock tmux screen bat man docker-compose hatch pdm "
+    "conda "
+    "mamba nix nix-shell rails bundle composer php artisan deno bun node python python3 dotnet "
+    "jupyter "
+    "redis-cli mongosh clickhouse-client cqlsh duckdb npm-run-all concurrently wait-on cypress jest"
+)
+_CONSOLES = split_names(
+    "pwsh elvish rc sash posh es yash irb pry ghci jshell bconsole scanmem wish tclsh expect ex vi "
+    "vim nvim view nano pico emacs ed mc ranger ncdu vifm jtag minicom ftp telnet lftp ghci iex "
+    "erl "
+    "utop ocaml gforth sqlplus debugfs parted cpan cpanm mutt alpine bpython ipython ptpython"
 )
 
 
 def find_act(command: Command) -> tuple[str, str] | None:
     """The rule and the reason, if the command acts elsewhere or for good."""
+    return _find_listed_act(command) or _find_running(command)
+
+
+def _find_running(command: Command) -> tuple[str, str] | None:
+    """What starts a program that nobody sees here: a shell among the words, or by an option."""
+    name = command.name or ""
+    if name in _CONSOLES and not command.words and command.stdin is None:
+        return "console", f"{name} waits for what is typed, which nobody can judge"
+    words = [word.value or word.raw for word in command.words]
+    if name not in _SHELLS_INSIDE and any(_SHELL_PATH.search(one) for one in words):
+        return "shell-inside", f"{name} is told to start a shell"
+    writes = name in {"echo", "printf"} and any(one.writes for one in command.redirects)
+    if writes and any(_SHELL_PATH.search(one) for one in words):
+        return "shell-inside", "it writes down that a shell is to be started"
+    if name not in _OPTION_FREE and any(map(_RUNNING_OPTION.fullmatch, words)):
+        return "option-runs", f"an option of {name} says what it is to run"
+    return None
+
+
+def _find_listed_act(command: Command) -> tuple[str, str] | None:
     words = [word.value or "" for word in command.words]
-    if words[:1] and words[0] in _INFORMING:
+    if words[:1] and words[0] in _INFORMING and (words[0] != "-h" or len(words) == 1):
         return None
     for rule, programs in ACTING.items():
         for program in programs:
@@ -254,6 +340,9 @@ _SENDING = split_names(
     "-d --data --data-raw --data-binary --data-urlencode --data-ascii --json "
     "-F --form --form-string -T --upload-file --url-query"
 )
+_ODD_SCHEME = re.compile(
+    r"(?:gopher|telnet|dict|smtps?|tftp|ldaps?|mqtt|imaps?|pop3s?|smb|scp|sftp)://"
+)
 _METHODS = split_names("POST PUT PATCH DELETE")
 _CURL_VALUED = _SENDING | split_names(
     "-H --header -o --output -X --request -u --user -A --user-agent -b --cookie -c --cookie-jar "
@@ -293,7 +382,8 @@ def _curl_acts(command: Command) -> bool:
     methods += [two.value or "" for one, two in pairs if one.value in {"-X", "--request"}]
     gets = not command.flags.isdisjoint({"-G", "--get"})
     sends = any(_is_sending(word) for word in command.words)
-    return (sends and not gets) or any(one.upper() in _METHODS for one in methods)
+    schemes = any(_ODD_SCHEME.match(one.value or "") for one in command.words)
+    return schemes or (sends and not gets) or any(one.upper() in _METHODS for one in methods)
 
 
 def _is_sending(word: Word) -> bool:
@@ -342,4 +432,6 @@ def harms_database(command: Command) -> bool:
     """Whether the text that a shell of a database gets deletes data or changes who may do so."""
     if command.name not in _SQL_SHELLS:
         return False
+    if command.name == "mysqladmin":
+        return any(word.value in {"drop", "shutdown", "password"} for word in command.words)
     return any(_SQL_HARM.search(word.value or word.raw) for word in command.words)

@@ -19,6 +19,7 @@ from amplifier_hooks.guards.bash.code_rules import (
 from amplifier_hooks.guards.bash.commands import Command
 from amplifier_hooks.guards.bash.consequences import (
     ACTING,
+    OTHER_ACTS,
     find_act,
     harms_database,
     is_remote_copy,
@@ -264,6 +265,7 @@ _RISKY_NAMES = split_names(
     "INPUTRC TERMINFO LOCPATH NLSPATH HOSTALIASES CURL_HOME WGETRC XDG_CONFIG_HOME"
 )
 _RISKY_STARTS = ("LD_", "DYLD_", "GIT_", "BASH_", "SSH_", "npm_config_", "PYTHON", "AMPLIFIER_")
+_RISKY_ENDS = ("_COMMAND", "ASKPASS", "PAGER", "_PRELOAD", "_HOOK")
 # The options that make the difference; none means that it is the command itself.
 _SETUP_FLAGS = {
     "hash": frozenset({"-p"}),
@@ -286,7 +288,8 @@ def check_environment(situation: Situation) -> Objection | None:
     for name in list_set_names(situation.command):
         if name is None:
             return "ask", "only running it would tell which variable it sets"
-        if name in _RISKY_NAMES or name.startswith(_RISKY_STARTS):
+        risky = name.startswith(_RISKY_STARTS) or name.endswith(_RISKY_ENDS)
+        if risky or name in _RISKY_NAMES:
             return "ask", f"it sets {name}, which changes what other programs run"
     return None
 
@@ -350,7 +353,7 @@ _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
 }
 
 RULES: frozenset[str] = frozenset(
-    {*_CHECKS, *ACTING, "secrets-shown", *(entry.rule for entry in LISTED)}
+    {*_CHECKS, *ACTING, *OTHER_ACTS, *(entry.rule for entry in LISTED)}
 )
 """The names of all built-in rules."""
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -110,9 +114,17 @@ class FoundFiles:
     _path: str = ""
     _is_folder: bool = False
     _touched: bool = False
+    _depth: int = 0
+    _info: os.stat_result | None = None
 
-    def touch(self, below: Path, *, is_folder: bool) -> bool:
-        """Whether it may do something to this path below the place where it searches."""
+    def touch(self, folder: Path, below: Path) -> bool:
+        """Whether it may do something to this path below the folder where it searches."""
+        try:
+            self._info = (folder / below).lstat()
+        except (OSError, ValueError):
+            self._info = None
+        is_folder = self._info is not None and stat.S_ISDIR(self._info.st_mode)
+        self._depth = len(below.parts)
         self._words = [word.value or "" for word in self.command.words]
         self._words = list(
             dropwhile(lambda word: not word.startswith(("-", "(", "!")), self._words)
@@ -177,14 +189,49 @@ class FoundFiles:
             return _match(about, value, fold=word.startswith("-i"))
         if word == "-fprintf":
             del self._words[:2]
-        if word in _ONE_VALUE and self._words:
-            self._words.pop(0)
-        return True if word in _SURE else None
+        value = self._words.pop(0) if word in _ONE_VALUE and self._words else ""
+        if word in _SURE:
+            return self._is_deep_enough(word, value)
+        return None if self._info is None else _compare_facts(word, value, self._info)
+
+    def _is_deep_enough(self, word: str, value: str) -> bool:
+        if word == "-maxdepth" and value.isdigit():
+            return self._depth <= int(value)
+        return not (word == "-mindepth" and value.isdigit()) or self._depth >= int(value)
+
+
+_TIMES = {"m": "st_mtime", "a": "st_atime", "c": "st_ctime"}
+_UNITS = {"": 512, "b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
+
+
+def _compare_facts(word: str, value: str, info: os.stat_result) -> bool | None:
+    """The tests that the file itself answers: its age, its size, its rights."""
+    if word == "-empty":
+        return info.st_size == 0 if stat.S_ISREG(info.st_mode) else None
+    if word == "-inum" and value.isdigit():
+        return info.st_ino == int(value)
+    if word == "-perm" and re.fullmatch("[0-7]{3,4}", value):
+        return stat.S_IMODE(info.st_mode) == int(value, 8)
+    number = re.fullmatch(r"([+-]?)(\d+)([bcwkMG]?)", value)
+    if number is None:
+        return None
+    found: float
+    if word == "-size":
+        found = -(-info.st_size // _UNITS[number[3]])
+    elif re.fullmatch("-[mac](?:time|min)", word):
+        age = time.time() - getattr(info, _TIMES[word[1]])
+        found = age // (86400 if word.endswith("time") else 60)
+    else:
+        return None
+    wanted = int(number[2])
+    if number[1] == "+":
+        return found > wanted
+    return found < wanted if number[1] == "-" else found == wanted
 
 
 def _match(text: str, glob: str, *, fold: bool) -> bool | None:
     """Brackets and backslashes do not mean the same to find and to `fnmatchcase`."""
-    if set(glob) & set("[]\\") or not glob:
+    if "\\" in glob or "[^" in glob or "[:" in glob or not glob:
         return None
     return fnmatchcase(text.casefold(), glob.casefold()) if fold else fnmatchcase(text, glob)
 

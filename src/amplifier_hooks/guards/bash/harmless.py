@@ -33,7 +33,7 @@ _SPOILED_BY = {
     "hostname": "-F --file -b --boot",
     "base64": "-o --output",
     "diff": "-l --paginate",
-    "file": "-C --compile -z -Z --uncompress",
+    "file": "-C --compile -z -Z --uncompress -f --files-from -m --magic-file",
     "hash": "-p",
     "jobs": "-x",
 }

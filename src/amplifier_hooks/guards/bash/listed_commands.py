@@ -174,7 +174,7 @@ _ASKED = {
     "split-runs": ("split|gsplit --filter", "it runs another command, which is not checked"),
     "zip-runs": ("zip -TT|--unzip-command", "it runs another command, which is not checked"),
     "pager-runs": ("less|more +!*", "it runs another command, which is not checked"),
-    "man-runs": ("man -P|--pager", "it runs another command, which is not checked"),
+    "man-runs": ("man -P|--pager|-H*|--html*", "it runs another command, which is not checked"),
     "secrets-run": ("sops exec-env|exec-file", "it runs another command, which is not checked"),
     "cargo-watch": ("cargo watch -s|--shell", "it runs another command, which is not checked"),
     "tar-moves": ("tar|gtar|bsdtar --remove-files", "it deletes what it packs"),
@@ -207,7 +207,7 @@ _ASKED = {
     ),
     "remote-url": ("git remote set-url", "it changes where every later push goes"),
     "rights-of-owner": (
-        "chmod *[ugo]+s*|+s|[24567][0-7][0-7][0-7]",
+        "chmod|install *[ugo]+s*|+s|[24567][0-7][0-7][0-7]",
         "whoever runs the file gets the rights of its owner",
     ),
     "capabilities": ("setcap *", "whoever runs the file gets rights of the system"),
@@ -222,9 +222,21 @@ _ASKED = {
     ),
     "global-packages-yarn": ("yarn global", "it installs a program for all projects"),
     "global-tools": (
-        "cargo|gem|pipx install|uninstall|update",
+        "cargo|pipx install|uninstall|inject|upgrade",
         "it installs a program for all projects",
     ),
+    "global-tools-gem": ("gem install|uninstall|update", "it installs a program for all projects"),
+    "global-tools-pip": (
+        "pip|pip3 --user|--break-system-packages install",
+        "it installs a program for all projects",
+    ),
+    "registry-account": (
+        "npm|pnpm|yarn|cargo|docker|podman|gem|poetry|helm "
+        "unpublish|deprecate|owner|access|team|dist-tag|logout|adduser|yank",
+        "it changes a login, or what is published",
+    ),
+    "account": ("docker|podman|helm login", "it changes a login"),
+    "publish-twine": ("python* twine upload", "it publishes a package"),
     "global-tools-go": ("go install *@*", "it installs a program for all projects"),
     "global-tools-uv": (
         "uv tool install|upgrade|uninstall",
@@ -317,6 +329,20 @@ _ASKED = {
         "code|code-insiders|cursor|codium --install-extension|--uninstall-extension",
         "it changes the editor",
     ),
+    "code-runs": (
+        "ghc|runghc|gnuplot|knife|latexmk|perlbug|sbcl|racket|clojure|swipl|maxima|gimp|bee|"
+        "raku|sage "
+        "-e|-E|-b|--eval|--batch|-pdflatex=*",
+        "it passes code to a program, which is not checked",
+    ),
+    "engines": ("openssl|curl -engine|--engine|-provider", "it loads a library"),
+    "engines-ssh": ("ssh-keygen|ssh-add -D|-s", "it loads a library"),
+    "engines-database": ("mysql|mariadb --default-auth|--plugin-dir", "it loads a library"),
+    "connect": ("openssl s_client|s_server", "it connects to another machine"),
+    "listen": ("busybox|php|ruby httpd|telnetd|nc|ftpd|tcpsvd", "it opens this machine to others"),
+    "listen-php": ("php -S 0.0.0.0*", "it opens this machine to others"),
+    "tunnel-code": ("code|cursor|code-server tunnel|serve-web", "it opens this machine to others"),
+    "modules": ("zmodload zsh/net*|zsh/zftp*", "it lets the shell connect to other machines"),
     "desktop": ("osascript|xdotool|ydotool|wtype|cliclick *", "it acts in other programs"),
     "namespaces": (
         "unshare|chroot|debugfs|kexec|capsh|pivot_root",

@@ -265,10 +265,19 @@ def unwrap_runner(command: Command, owner: str) -> Script:
         return Script(())
     rest = [word for word in words[at + 1 :] if word.value != "--"]
     while rest and rest[0].is_flag:
-        rest.pop(0)
+        flag = rest.pop(0).value
+        if command.name == "uv" and flag in _UV_VALUED and rest:
+            rest.pop(0)
     if command.name in _CONTAINERS:
         rest = rest[1:]  # the container's or image's name
     return Script((create_inner(command, rest),)) if rest else Script(())
+
+
+_UV_VALUED = split_names(
+    "-p --python --with --with-requirements --package --extra --group --env-file --index "
+    "--directory "
+    "--project --only-group --no-group -m --module"
+)
 
 
 def unwrap_manager(command: Command, owner: str) -> Script:

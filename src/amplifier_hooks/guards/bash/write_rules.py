@@ -44,7 +44,7 @@ _GIT_NAMES_ONLY = split_names("add commit stage status log diff show blame")
 # Of these `list_written` knows all that they write to.
 _FULLY_READ = split_names(
     "cp mv ln install rsync scp tee sort uniq shuf sed gsed awk gawk mawk dd truncate less "
-    "more bash sh"
+    "more bash sh source . file stat"
 )
 
 

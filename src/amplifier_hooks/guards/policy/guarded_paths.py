@@ -30,8 +30,8 @@ class Hit:
     """Whether the folder around it was given."""
 
 
-Chosen = Callable[[Path, bool], bool]
-"""Whether a path below a folder, which is a folder itself or not, is one of those meant."""
+Chosen = Callable[[Path, Path], bool]
+"""Whether a path below a folder is one of those meant."""
 
 
 class GuardedPaths:
@@ -75,7 +75,7 @@ class GuardedPaths:
         globs = {**dict.fromkeys(self._patterns), **dict(self._iterate_symlinked())}
         for path in _iterate_below(folder):
             found = match_glob(path, globs)
-            if found and (chosen is None or chosen(path.relative_to(folder), path.is_dir())):
+            if found and (chosen is None or chosen(folder, path.relative_to(folder))):
                 return Hit(given, path, globs[found] or found, below=True)
         return None
 
