@@ -203,6 +203,12 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             "list* show* status get* --list info dominfo version query --query",
         ),
         _acting(
+            "ifconfig route",
+            "it changes the network",
+            "*",
+            "up down add del delete netmask hw mtu promisc -promisc change flush gw",
+        ),
+        _acting(
             "ip",
             "it changes the network",
             "a addr address link r route n neigh rule -br -4 -6 -s -j -c -o -brief maddr",
@@ -266,7 +272,7 @@ _OPTION_FREE = split_names(
 )
 _CONSOLES = split_names(
     "pwsh elvish rc sash posh es yash irb pry ghci jshell bconsole scanmem wish tclsh expect ex vi "
-    "vim nvim view nano pico emacs ed mc ranger ncdu vifm jtag minicom ftp telnet lftp ghci iex "
+    "vim nvim nano pico emacs ed mc ranger ncdu vifm jtag minicom ftp telnet lftp ghci iex "
     "erl "
     "utop ocaml gforth sqlplus debugfs parted cpan cpanm mutt alpine bpython ipython ptpython"
 )
