@@ -15,7 +15,6 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import claude
 from amplifier_hooks.coding_agents.dialects.answer import parse_object
-from amplifier_hooks.coding_agents.dialects.codex.patches import take_apart
 from amplifier_hooks.coding_agents.dialects.copilot.claude_form import PASCAL_NAMES
 from amplifier_hooks.coding_agents.dialects.dialect import (
     Call,
@@ -25,6 +24,7 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     Reply,
     build_reply,
 )
+from amplifier_hooks.coding_agents.dialects.patches import take_apart
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.guards.policy.tool_calls import TOOLS, is_reading, list_commands, list_paths

@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.dialect import TOOL, NativeEvent
-from amplifier_hooks.coding_agents.installing.editing.document import Form
+from amplifier_hooks.coding_agents.installing.document import Form
 from amplifier_hooks.coding_agents.installing.line import GuestCommand, UnusablePath, is_line
 from amplifier_hooks.coding_agents.installing.versions import is_older
 from amplifier_hooks.coding_agents.known import KNOWN

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol
 
+from amplifier_hooks.coding_agents.installing import toml_edit
 from amplifier_hooks.coding_agents.installing.agents import Agent, Options, is_ours
-from amplifier_hooks.coding_agents.installing.editing import toml_edit
-from amplifier_hooks.coding_agents.installing.editing.document import (
+from amplifier_hooks.coding_agents.installing.document import (
     add_entries,
     list_entries,
     remove_entries,
     remove_value,
     set_value,
 )
-from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem
+from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem
 from amplifier_hooks.coding_agents.installing.line import MARK
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, SettingsFile
 

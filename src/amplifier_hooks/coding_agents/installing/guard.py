@@ -8,7 +8,7 @@ from pathlib import Path
 
 from amplifier_hooks.coding_agents.client.client import VERSION
 from amplifier_hooks.coding_agents.installing.agents import AGENTS, Options
-from amplifier_hooks.coding_agents.installing.codex.trust import (
+from amplifier_hooks.coding_agents.installing.codex_trust import (
     CodexError,
     CodexHook,
     CodexTrust,
@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.installing.codex.trust import (
     normalize_key,
     remove_trust,
 )
-from amplifier_hooks.coding_agents.installing.editing.document import find_position
+from amplifier_hooks.coding_agents.installing.document import find_position
 from amplifier_hooks.coding_agents.installing.installation import (
     Change,
     Target,

@@ -19,7 +19,7 @@ from amplifier_hooks.coding_agents.daemon.folder import (
     choose_port,
     write_launch,
 )
-from amplifier_hooks.coding_agents.installing.codex.trust import TRUST
+from amplifier_hooks.coding_agents.installing.codex_trust import TRUST
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.places import Scope
 from amplifier_hooks.coding_agents.installing.record import Record, Records

@@ -18,12 +18,12 @@ from amplifier_hooks.coding_agents.installing.agents import (
     get_command,
     list_handlers,
 )
-from amplifier_hooks.coding_agents.installing.codex.trust import CodexError, CodexTrust
+from amplifier_hooks.coding_agents.installing.codex_trust import CodexError, CodexTrust
 from amplifier_hooks.coding_agents.installing.contents import read_contents
-from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem, parse_json
 from amplifier_hooks.coding_agents.installing.extensions import Extension, list_extensions
 from amplifier_hooks.coding_agents.installing.guard import explain_distrust
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
+from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem, parse_json
 from amplifier_hooks.coding_agents.installing.line import (
     OWN_FOLDER,
     GuestCommand,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem, parse_json
+from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem, parse_json
 from amplifier_hooks.coding_agents.installing.places import PLACES, Scope
 from amplifier_hooks.coding_agents.installing.settings_file import (
     SettingsError,

@@ -14,7 +14,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
 from amplifier_hooks.coding_agents.shell_hooks.dispatch import Dispatcher
-from amplifier_hooks.coding_agents.shell_hooks.scripts.pinning import Pins, read_scripts
+from amplifier_hooks.coding_agents.shell_hooks.scripts import Pins, read_scripts
 from amplifier_hooks.coding_agents.shell_hooks.settings import (
     Settings,
     read_settings,

@@ -18,7 +18,7 @@ from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import report_failure
 from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.coding_agents.shell_hooks.config import NAME, Config
-from amplifier_hooks.coding_agents.shell_hooks.scripts.names import find_changed
+from amplifier_hooks.coding_agents.shell_hooks.scripts import find_changed
 from amplifier_hooks.coding_agents.shell_hooks.selector import Job
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.machine.background import BackgroundTasks

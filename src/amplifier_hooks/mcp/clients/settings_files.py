@@ -11,17 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from amplifier_hooks.coding_agents.installing.editing.json_edit import (
-    append_child,
-    remove_child,
-    replace_value,
-)
-from amplifier_hooks.coding_agents.installing.editing.json_tree import (
+from amplifier_hooks.coding_agents.installing.json_edit import (
     Child,
     JsonProblem,
     Node,
+    append_child,
     count_line,
     parse_json,
+    remove_child,
+    replace_value,
 )
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, SettingsFile
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.codex.trust import CodexHook
+from amplifier_hooks.coding_agents.installing.codex_trust import CodexHook
 from amplifier_hooks.coding_agents.installing.guard import (
     Wish,
     explain_distrust,

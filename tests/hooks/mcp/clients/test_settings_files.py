@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.installing.editing.json_tree import (
+from amplifier_hooks.coding_agents.installing.json_edit import (
     JsonProblem,
     Node,
     parse_json,

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from amplifier_core import events
-from amplifier_hooks.coding_agents.dialects.codex.patches import take_apart
 from amplifier_hooks.coding_agents.dialects.dialect import (
     TOOL,
     Call,
@@ -20,6 +19,7 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     require_object,
     require_text,
 )
+from amplifier_hooks.coding_agents.dialects.patches import take_apart
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 Payload = Mapping[str, Any]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_core import events
+from amplifier_hooks.coding_agents.dialects import patches
 from amplifier_hooks.coding_agents.dialects.answer import parse_object
-from amplifier_hooks.coding_agents.dialects.codex import patches
 from amplifier_hooks.coding_agents.dialects.dialect import (
     TOOL,
     Call,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.dialects.codex.patches import parse_patch
+from amplifier_hooks.coding_agents.dialects.patches import parse_patch
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.recordings import read_recording

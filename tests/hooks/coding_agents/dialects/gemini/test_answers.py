@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects.dialect import Reply
-from amplifier_hooks.coding_agents.dialects.gemini import DIALECT
-from amplifier_hooks.coding_agents.dialects.gemini.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.gemini import DIALECT, EVENTS
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, read

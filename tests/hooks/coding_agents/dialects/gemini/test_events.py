@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.dialects.gemini import DIALECT
-from amplifier_hooks.coding_agents.dialects.gemini.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.gemini import DIALECT, EVENTS
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects.dialect import Reply
-from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
-from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.opencode import DIALECT, EVENTS
 from amplifier_hooks.coding_agents.dialects.writing import fit_verdict, write_reply
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, make_call, make_handler, read

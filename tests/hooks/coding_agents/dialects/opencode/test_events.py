@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.dialects.opencode import DIALECT
-from amplifier_hooks.coding_agents.dialects.opencode.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.opencode import DIALECT, EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call
 from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.coding_agents.installing.codex.trust import list_state_keys, remove_states
+from amplifier_hooks.coding_agents.installing.codex_trust import list_state_keys, remove_states
 
 KEY, OTHER = "/h o/.codex/hooks.json:pre_tool_use:0:0", "/else:stop:1:0"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.coding_agents.installing.codex.trust import CodexError, CodexServer
+from amplifier_hooks.coding_agents.installing.codex_trust import CodexError, CodexServer
 from tests.support.agent_homes import install_codex
 
 HOOKS = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]}}

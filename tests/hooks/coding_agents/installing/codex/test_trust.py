@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.installing.agents import Options
-from amplifier_hooks.coding_agents.installing.codex.trust import (
+from amplifier_hooks.coding_agents.installing.codex_trust import (
     CodexTrust,
     build_key,
     find_config,

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.installing.editing.document import (
+from amplifier_hooks.coding_agents.installing.document import (
     Form,
     add_entries,
     find_position,
     list_entries,
     remove_entries,
 )
-from amplifier_hooks.coding_agents.installing.editing.json_tree import JsonProblem, parse_json
+from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem, parse_json
 
 MARK = "# ours"
 # Each draws a whole file; `HYPOTHESIS_PROFILE=thorough` draws many more.

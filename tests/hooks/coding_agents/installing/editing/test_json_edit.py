@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.coding_agents.installing.editing.json_edit import (
+from amplifier_hooks.coding_agents.installing.json_edit import (
+    Node,
     append_child,
+    parse_json,
     read_style,
     remove_child,
     replace_value,
 )
-from amplifier_hooks.coding_agents.installing.editing.json_tree import Node, parse_json
 
 
 def parse(text: str) -> Node:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.installing.editing.json_tree import (
+from amplifier_hooks.coding_agents.installing.json_edit import (
     JsonProblem,
     count_line,
     parse_json,

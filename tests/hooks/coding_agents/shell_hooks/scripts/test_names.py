@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.coding_agents.shell_hooks.scripts.names import (
+from amplifier_hooks.coding_agents.shell_hooks.scripts import (
     find_changed,
     list_modules,
     list_named,

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_hooks.agent.trust.material import collect_material
 from amplifier_hooks.coding_agents.dialects.dialect import Handler
-from amplifier_hooks.coding_agents.shell_hooks.scripts.pinning import Pins, read_scripts
+from amplifier_hooks.coding_agents.shell_hooks.scripts import Pins, read_scripts
 from amplifier_hooks.machine.files import Snapshot
 from tests.hooks.coding_agents.shell_hooks.hook_files import write_file, write_script
 from tests.support.project import Project

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.coding_agents.shell_hooks.scripts.places import (
+from amplifier_hooks.coding_agents.shell_hooks.scripts import (
     is_own,
     is_part_of_script,
     is_script,

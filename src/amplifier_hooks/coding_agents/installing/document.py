@@ -10,17 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_hooks.coding_agents.installing.editing.json_edit import (
-    append_child,
-    remove_child,
-    replace_value,
-)
-from amplifier_hooks.coding_agents.installing.editing.json_tree import (
+from amplifier_hooks.coding_agents.installing.json_edit import (
     Child,
     JsonProblem,
     Node,
+    append_child,
     count_line,
     parse_json,
+    remove_child,
+    replace_value,
 )
 
 HOOKS = "hooks"

@@ -1,25 +1,42 @@
-"""OpenCode's events: what they tell, written by us and read by us, side by side."""
+"""OpenCode: no shell hooks, but a plugin of ours that tells of its events in this form.
+
+It starts the client with one object on stdin: `session_id`, `cwd`, `hook_event_name`, and what the
+event is about (`tool_name`, `tool_input`, `tool_use_id`, `tool_response`, `prompt`, ...). It obeys
+the object that comes back, `{}` or nothing for "go ahead", and lets nothing through at a gate when
+none comes back.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from amplifier_core import events
-from amplifier_hooks.coding_agents.dialects.codex import patches
+from amplifier_hooks.coding_agents.dialects import patches
+from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
 from amplifier_hooks.coding_agents.dialects.dialect import (
     TOOL,
     Call,
+    Dialect,
+    Handler,
     NativeEvent,
     Occasion,
+    Reply,
+    build_reply,
     get_number,
     get_text,
     require_object,
     require_text,
 )
+from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.external.incoming import Incoming
+from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
+
+# What its events tell, written by us and read by us
+
 
 TOOL_NAMES = {
     "Bash": "bash",
@@ -217,3 +234,85 @@ EVENTS: dict[str, NativeEvent] = {
     "permission.asked": NativeEvent((), _build_nothing, read_fields=_read_rest),
     "permission.replied": NativeEvent((), _build_nothing, read_fields=_read_rest),
 }
+
+
+# What its plugin is answered
+
+
+class Output(Answer):
+    """The object on stdout: a denial, or changes; the plugin looks for the denial first."""
+
+    deny: str | None = None
+    """The plugin throws this: the tool does not run, or its result is not shown."""
+
+    args: dict[str, Any] | None = None
+    """In the place of the tool's input."""
+
+    output: str | None = None
+    """In the place of what the tool returned."""
+
+    prompt: str | None = None
+    """In the place of what the person wrote."""
+
+    context: list[str] | None = None
+    """For the model, behind the prompt or behind the tool's result."""
+
+
+def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
+    """What the plugin makes of it: JSON at exit 0, a denial at 2."""
+    output = read_answer(Output, handler, reply)
+    if isinstance(output, Verdict):
+        return output
+    if output.deny is not None:
+        return Verdict("deny", output.deny or None)
+    return Verdict(
+        tool_input=output.args,
+        output=UNCHANGED if output.output is None else output.output,
+        prompt=output.prompt,
+        context=tuple(output.context or ()),
+    )
+
+
+def write_reply(incoming: Incoming, verdict: Verdict) -> Reply:
+    """A denial alone, or every change."""
+    if verdict.decision == "deny":
+        return build_reply({"deny": verdict.reason})
+    return build_reply(
+        {
+            "args": verdict.tool_input,
+            "output": None if verdict.output is UNCHANGED else _print(verdict.output),
+            "prompt": verdict.prompt,
+            "context": list(verdict.context) or None,
+        }
+    )
+
+
+def _print(output: Any) -> str:
+    """OpenCode's tools return texts."""
+    return output if isinstance(output, str) else json.dumps(output, default=str)
+
+
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {"session_id": call.session_id, "cwd": call.cwd, "hook_event_name": call.native}
+
+
+def build_environment(call: Call) -> dict[str, str]:
+    """Nothing: a plugin is no program of its own."""
+    return {}
+
+
+DIALECT = Dialect(
+    name="opencode",
+    events=EVENTS,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
+    write_reply=write_reply,
+    matches=matches_regex,
+    timeout=600.0,
+    tool_names=TOOL_NAMES,
+    input_keys=INPUT_KEYS,
+    find_parts=find_parts,
+    tried="1.18.34",
+)

@@ -1,1 +1,0 @@
-"""Editing JSON texts of others: one value changes, every other byte stays."""
