@@ -68,19 +68,19 @@ class Answer:
         send: Send,
         headers: Mapping[str, str],
         *,
-        takes_json: bool,
+        accepts_json: bool,
         modern: bool,
     ) -> None:
         self._reply = reply
         self._send = send
         self._headers = headers
-        self._takes_json = takes_json
+        self._accepts_json = accepts_json
         self._modern = modern
 
     async def write(self, receive: Receive) -> bool:
         """Whether all of it was written; False if the client left before."""
         writing = asyncio.create_task(self._write())
-        leaving = asyncio.create_task(_wait_for_end(receive))
+        leaving = asyncio.create_task(_wait_for_disconnect(receive))
         try:
             await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
             return writing.done() and writing.result()
@@ -90,7 +90,7 @@ class Answer:
 
     async def _write(self) -> bool:
         try:
-            if self._takes_json and await self._write_json():
+            if self._accepts_json and await self._write_json():
                 return True
             await self._write_events()
         except TimeoutError:
@@ -100,14 +100,14 @@ class Answer:
     async def _write_json(self) -> bool:
         """Whether it was one answer that came soon, or the client takes nothing else."""
         reply = self._reply
-        if reply.takes_events:
+        if reply.accepts_events:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(SOON):
                     await reply.wait()
             if not reply.is_lone_answer:
                 return False
         await reply.wait_for_end()
-        messages = list(iter(reply.take, None))
+        messages = list(iter(reply.pop, None))
         if not messages:  # there was too much of it
             raise TimeoutError
         body = messages[0] if len(messages) == 1 else b"[" + b",".join(messages) + b"]"
@@ -120,11 +120,11 @@ class Answer:
         more = {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
         await self._begin(200, KIND, more)
         await self._put(PING)
-        while not self._reply.is_taken:
+        while not self._reply.is_drained:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
                     await self._reply.wait()
-            raw = self._reply.take()
+            raw = self._reply.pop()
             await self._put(PING if raw is None else write_event(raw))
         await self._put(b"", more=False)
 
@@ -140,7 +140,7 @@ class Answer:
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-async def _wait_for_end(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -184,11 +184,11 @@ class GatewayApp:
         except FrameError as error:
             raise MessageRefusal(400, str(error), error.code, error.id) from None
         if _is_modern(head, frames):
-            await self._take_modern(head, frames[0], receive, send)
+            await self._handle_modern(head, frames[0], receive, send)
         else:
-            await self._take(head, frames, receive, send)
+            await self._handle_session(head, frames, receive, send)
 
-    async def _take(
+    async def _handle_session(
         self, head: Head, frames: Sequence[Frame], receive: Receive, send: Send
     ) -> None:
         """Messages of a session."""
@@ -199,16 +199,16 @@ class GatewayApp:
             session = self.hub.begin_session(authorization)
         else:
             session = self.hub.find_session(head.get(SESSION), authorization)
-        reply = await session.take(frames, takes_events=head.accepts(KIND))
+        reply = await session.submit(frames, accepts_events=head.accepts(KIND))
         if not reply.open:
             await _answer(send, 202)
             return
         answer = Answer(
-            reply, send, {SESSION: session.id}, takes_json=head.accepts(JSON), modern=False
+            reply, send, {SESSION: session.id}, accepts_json=head.accepts(JSON), modern=False
         )
-        await _write_or_leave(answer, receive, session, reply)
+        await _write_or_cancel(answer, receive, session, reply)
 
-    async def _take_modern(self, head: Head, frame: Frame, receive: Receive, send: Send) -> None:
+    async def _handle_modern(self, head: Head, frame: Frame, receive: Receive, send: Send) -> None:
         """A message that stands by itself."""
         if frame.method == CANCELLED:
             raise Refusal(400, "Without a session, a request is cancelled by closing its stream.")
@@ -218,12 +218,12 @@ class GatewayApp:
         shared = self.hub.get_shared(head.get("authorization") or "")
         if frame.is_request:
             _check_mirrored(head, frame, shared.list_headers(frame))
-        reply = await shared.take(frame, takes_events=head.accepts(KIND))
+        reply = await shared.submit(frame, accepts_events=head.accepts(KIND))
         if not reply.open:
             await _answer(send, 202)
             return
-        answer = Answer(reply, send, {}, takes_json=head.accepts(JSON), modern=True)
-        await _write_or_leave(answer, receive, shared, reply)
+        answer = Answer(reply, send, {}, accepts_json=head.accepts(JSON), modern=True)
+        await _write_or_cancel(answer, receive, shared, reply)
 
     async def _get(self, head: Head, receive: Receive, send: Send) -> None:
         if head.get(SESSION) is None:
@@ -231,8 +231,8 @@ class GatewayApp:
         session = self.hub.find_session(head.get(SESSION), head.get("authorization") or "")
         if not head.accepts(KIND):
             raise Refusal(406, f"The stream is {KIND}; accept that.")
-        reply = session.follow()
-        answer = Answer(reply, send, {SESSION: session.id}, takes_json=False, modern=False)
+        reply = session.open_stream()
+        answer = Answer(reply, send, {SESSION: session.id}, accepts_json=False, modern=False)
         try:
             await answer.write(receive)
         finally:
@@ -244,7 +244,7 @@ class GatewayApp:
         await _answer(send, 204)
 
 
-async def _write_or_leave(
+async def _write_or_cancel(
     answer: Answer, receive: Receive, client: ClientSession | SharedClients, reply: Reply
 ) -> None:
     """Write a reply; what was asked for is cancelled if that does not work."""
@@ -253,7 +253,7 @@ async def _write_or_leave(
         is_written = await answer.write(receive)
     finally:
         if not is_written:
-            await client.leave(reply)
+            await client.cancel(reply)
 
 
 def _is_modern(head: Head, frames: Sequence[Frame]) -> bool:

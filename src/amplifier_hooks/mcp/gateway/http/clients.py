@@ -67,10 +67,10 @@ LARGEST_BACKLOG = 2 * LARGEST
 class Reply:
     """Messages for one answer, in the order in which they came."""
 
-    def __init__(self, waits_for: Collection[str], *, takes_events: bool) -> None:
+    def __init__(self, waits_for: Collection[str], *, accepts_events: bool) -> None:
         self.open = set(waits_for)
         """The keys of the requests that are not answered yet."""
-        self.takes_events = takes_events
+        self.accepts_events = accepts_events
         """Whether the client takes several messages, or just the answer."""
         self.is_ended = False
         self.is_overrun = False
@@ -80,7 +80,7 @@ class Reply:
 
     def add(self, raw: bytes) -> None:
         """A message that goes with it."""
-        if self.takes_events and not self.is_ended:
+        if self.accepts_events and not self.is_ended:
             self._put(raw)
 
     def answer(self, key: str, raw: bytes) -> None:
@@ -107,7 +107,7 @@ class Reply:
             self._news.clear()
             await self._news.wait()
 
-    def take(self) -> bytes | None:
+    def pop(self) -> bytes | None:
         """The next message, if there is one."""
         if not self._waiting:
             return None
@@ -121,7 +121,7 @@ class Reply:
         return self.is_ended and len(self._waiting) == 1
 
     @property
-    def is_taken(self) -> bool:
+    def is_drained(self) -> bool:
         """Whether nothing is left and nothing will come."""
         return self.is_ended and not self._waiting
 
@@ -191,7 +191,7 @@ class ClientSession:
         """Whether the client waits for nothing."""
         return not self._asked and (self._stream is None or self._stream.is_ended)
 
-    async def take(self, frames: Sequence[Frame], *, takes_events: bool) -> Reply:
+    async def submit(self, frames: Sequence[Frame], *, accepts_events: bool) -> Reply:
         """Hand messages to the relay, and get the reply that will have the answers."""
         self._check_open()
         asked = {frame.key: frame for frame in frames if frame.is_request and frame.key is not None}
@@ -199,7 +199,7 @@ class ClientSession:
             if key in self._asked:
                 why = "Another request with this id is under way."
                 raise MessageRefusal(400, why, INVALID_REQUEST, frame.message["id"])
-        reply = Reply(asked, takes_events=takes_events)
+        reply = Reply(asked, accepts_events=accepts_events)
         for key, frame in asked.items():
             one = self._asked[key] = _OpenRequest(frame.message["id"], find_token(frame), reply)
             if one.token is not None:
@@ -210,17 +210,17 @@ class ClientSession:
                 self._end_cancelled(make_key(frame.params.get("requestId")))
         return reply
 
-    def follow(self) -> Reply:
+    def open_stream(self) -> Reply:
         """The reply for what belongs to no request; a new one takes the place of the last."""
         self._check_open()
         if self._stream is not None:
             self._stream.end()
-        self._stream = Reply((), takes_events=True)
+        self._stream = Reply((), accepts_events=True)
         while self._kept:
             self._stream.add(self._kept.popleft().raw)
         return self._stream
 
-    async def leave(self, reply: Reply) -> None:
+    async def cancel(self, reply: Reply) -> None:
         """The client does not wait for this reply any more: cancel what it asked for."""
         reply.end()
         for key in list(reply.open):
@@ -245,7 +245,7 @@ class ClientSession:
         asked = self._forget(key)
         if asked is None:
             return
-        if asked.reply.takes_events and len(asked.reply.open) == 1:
+        if asked.reply.accepts_events and len(asked.reply.open) == 1:
             asked.reply.end()
         else:
             asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, "cancelled").raw)
@@ -272,7 +272,7 @@ class ClientSession:
             if key in self._asked:
                 self._asked[key].reply.add(frame.raw)
             return
-        open_streams = [one.reply for one in self._asked.values() if one.reply.takes_events]
+        open_streams = [one.reply for one in self._asked.values() if one.reply.accepts_events]
         if self._stream is not None and not self._stream.is_ended:
             self._stream.add(frame.raw)
         elif open_streams:
@@ -364,18 +364,18 @@ class SharedClients:
         """Whether no client waits for anything."""
         return not self._asked
 
-    async def take(self, frame: Frame, *, takes_events: bool) -> Reply:
+    async def submit(self, frame: Frame, *, accepts_events: bool) -> Reply:
         """Hand a message to the relay, and get the reply that will have the answer."""
         if self._is_closed:
             why = f"{self._why}; try again"
             raise MessageRefusal(503, why, INVALID_REQUEST, frame.message.get("id"))
         if not frame.is_request:
             await self._inbox.put(frame.raw)
-            return Reply((), takes_events=False)
+            return Reply((), accepts_events=False)
         id = f"amplifier-{next(self._numbers)}"
         key = make_key(id)
         params, token = _replace_token(frame.params, id)
-        reply = Reply({key}, takes_events=takes_events)
+        reply = Reply({key}, accepts_events=accepts_events)
         self._asked[key] = _SharedRequest(frame.message["id"], token, frame.method, reply)
         changed = {**frame.message, "id": id, **({"params": params} if params else {})}
         await self._inbox.put(write_frame(changed).raw)
@@ -385,7 +385,7 @@ class SharedClients:
         """The headers that must come with a message, and say the same."""
         return {**list_mirrored(frame), **self._params.list_headers(frame)}
 
-    async def leave(self, reply: Reply) -> None:
+    async def cancel(self, reply: Reply) -> None:
         """A client does not wait any more: cancel what it asked for."""
         reply.end()
         for key in list(reply.open):

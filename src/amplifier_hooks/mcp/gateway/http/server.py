@@ -350,7 +350,7 @@ _PAGES = 100
 _ID = "amplifier-gateway-tools"
 
 
-async def begin_again(
+async def renew_session(
     wire: Wire, conversation: Conversation, handshake: Mapping[str, Frame]
 ) -> None:
     """Start a session as the client had started the last one; WireError if that does not work.
@@ -537,7 +537,7 @@ class HttpServer:
         except SessionExpired:
             async with self._renewing:
                 if self._conversation.session == session:
-                    await begin_again(self._wire, self._conversation, self._handshake)
+                    await renew_session(self._wire, self._conversation, self._handshake)
                     await self._inbox.put(
                         ChannelNote(
                             f"{self._wire.host} had ended the session; a new one was begun, "

@@ -357,14 +357,14 @@ class Client:
 
     async def take(self, reply: Reply, *, json: bool = True, modern: bool = False) -> bool:
         """Whether the whole reply was written."""
-        answer = Answer(reply, self.send, {"X": "1"}, takes_json=json, modern=modern)
+        answer = Answer(reply, self.send, {"X": "1"}, accepts_json=json, modern=modern)
         async with asyncio.timeout(30):
             return await answer.write(self.receive)
 
 
 async def test_an_answer_that_is_there_is_json():
     """Without a stream around it."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     reply.answer("1", ANSWER)
     assert await client.take(reply)
     assert (client.status, client.kind, client.parts) == (200, "application/json", [ANSWER])
@@ -374,7 +374,7 @@ async def test_an_answer_that_is_there_is_json():
 @pytest.mark.parametrize(("modern", "status"), [(True, 404), (False, 200)])
 async def test_errors_have_a_status_without_a_session(modern: bool, status: int):
     """As the protocol wants it since 2026-07-28."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     reply.answer("1", ERROR)
     assert await client.take(reply, modern=modern)
     assert client.status == status
@@ -382,7 +382,7 @@ async def test_errors_have_a_status_without_a_session(modern: bool, status: int)
 
 async def test_several_messages_are_a_stream():
     """In their order; the last part ends it."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     reply.add(b"{}")
     reply.answer("1", ANSWER)
     assert await client.take(reply)
@@ -396,7 +396,7 @@ async def test_an_answer_that_takes_its_time_is_a_stream_with_pings(
     """So that the client does not give up while a person is asked."""
     monkeypatch.setattr(answering_module, "SOON", 0.001)
     monkeypatch.setattr(answering_module, "PING_SECONDS", 0.001)
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     writing = asyncio.create_task(client.take(reply))
     while len(client.parts) < 3:
         await asyncio.sleep(0.001)
@@ -407,12 +407,12 @@ async def test_an_answer_that_takes_its_time_is_a_stream_with_pings(
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, ANSWER), (2, b"[%s,%s]" % (ANSWER, ANSWER))])
-async def test_a_client_that_takes_json_only_waits_for_it(
+async def test_a_client_that_accepts_json_only_waits_for_it(
     count: int, expected: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     """However long it takes; several answers are a list."""
     monkeypatch.setattr(answering_module, "SOON", 0.001)
-    client, reply = Client(), Reply({str(one) for one in range(count)}, takes_events=False)
+    client, reply = Client(), Reply({str(one) for one in range(count)}, accepts_events=False)
     writing = asyncio.create_task(client.take(reply))
     await asyncio.sleep(0.005)
     for one in range(count):
@@ -421,9 +421,9 @@ async def test_a_client_that_takes_json_only_waits_for_it(
     assert client.parts == [expected]
 
 
-async def test_a_client_that_takes_events_only_gets_them():
+async def test_a_client_that_accepts_events_only_gets_them():
     """Also for a single answer."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     reply.answer("1", ANSWER)
     assert await client.take(reply, json=False)
     assert client.kind == "text/event-stream"
@@ -431,7 +431,7 @@ async def test_a_client_that_takes_events_only_gets_them():
 
 async def test_a_client_that_leaves_ends_the_writing():
     """Whoever called is told, to cancel the request."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
     writing = asyncio.create_task(client.take(reply))
     await asyncio.sleep(0)
     client.left.set()
@@ -441,18 +441,18 @@ async def test_a_client_that_leaves_ends_the_writing():
 async def test_a_client_that_does_not_read_has_left(monkeypatch: pytest.MonkeyPatch):
     """After some time."""
     monkeypatch.setattr(answering_module, "SLOW_SECONDS", 0.001)
-    reply = Reply({"1"}, takes_events=True)
+    reply = Reply({"1"}, accepts_events=True)
     reply.answer("1", ANSWER)
     assert not await Client(reads=False).take(reply)
 
 
-@pytest.mark.parametrize("takes_events", [True, False])
-async def test_a_reply_that_was_given_up_is_not_complete(takes_events: bool):
+@pytest.mark.parametrize("accepts_events", [True, False])
+async def test_a_reply_that_was_given_up_is_not_complete(accepts_events: bool):
     """The client must not take it for whole."""
-    client, reply = Client(), Reply({"1"}, takes_events=takes_events)
+    client, reply = Client(), Reply({"1"}, accepts_events=accepts_events)
     reply.is_overrun = True
     reply.end()
-    assert not await client.take(reply, json=not takes_events)
+    assert not await client.take(reply, json=not accepts_events)
     assert client.kind != "application/json"
 
 

@@ -58,19 +58,19 @@ async def test_who_sends_waits_for_room_and_who_cannot_wait_is_left_out(
 
 async def test_messages_come_in_order_and_end_with_the_last_answer():
     """Two requests in one body have two answers."""
-    reply = Reply({"1", "2"}, takes_events=True)
+    reply = Reply({"1", "2"}, accepts_events=True)
     reply.add(b"a")
     reply.answer("1", b"b")
     assert not reply.is_ended
     reply.answer("2", b"c")
     reply.add(b"too late")
-    assert [reply.take() for _ in range(4)] == [b"a", b"b", b"c", None]
-    assert reply.is_taken
+    assert [reply.pop() for _ in range(4)] == [b"a", b"b", b"c", None]
+    assert reply.is_drained
 
 
 async def test_whoever_waits_is_woken_by_a_message_or_the_end():
     """Nobody polls."""
-    reply = Reply({"1"}, takes_events=True)
+    reply = Reply({"1"}, accepts_events=True)
     waiting = asyncio.create_task(reply.wait())
     ending = asyncio.create_task(reply.wait_for_end())
     await asyncio.sleep(0)
@@ -83,7 +83,7 @@ async def test_whoever_waits_is_woken_by_a_message_or_the_end():
 
 def test_a_client_that_takes_one_answer_gets_nothing_else():
     """There is no place for it."""
-    reply = Reply({"1"}, takes_events=False)
+    reply = Reply({"1"}, accepts_events=False)
     reply.add(b"progress")
     reply.answer("1", b"answer")
     assert reply.is_lone_answer
@@ -92,11 +92,11 @@ def test_a_client_that_takes_one_answer_gets_nothing_else():
 def test_a_client_that_does_not_read_is_given_up(monkeypatch: pytest.MonkeyPatch):
     """What waits for it has a limit; a single message may be as large as it likes."""
     monkeypatch.setattr(reply_module, "LARGEST_BACKLOG", 10)
-    reply = Reply({"1"}, takes_events=True)
+    reply = Reply({"1"}, accepts_events=True)
     reply.add(b"x" * 50)
     assert not reply.is_overrun
     reply.add(b"y")
-    assert (reply.is_overrun, reply.is_ended, reply.take()) == (True, True, None)
+    assert (reply.is_overrun, reply.is_ended, reply.pop()) == (True, True, None)
 
 
 def _ask(id: Any = 1, token: Any = None) -> Frame:
@@ -109,14 +109,14 @@ def _tell(method: str = "notifications/message", **params: Any) -> Frame:
 
 
 def _take_all(reply: Reply) -> list[Any]:
-    return [json.loads(raw) for raw in iter(reply.take, None)]
+    return [json.loads(raw) for raw in iter(reply.pop, None)]
 
 
 async def test_each_answer_goes_to_who_asked():
     """Also if 1 and "1" are two requests."""
     session = ClientSession("s")
-    first = await session.take([_ask(1)], takes_events=True)
-    second = await session.take([_ask("1")], takes_events=True)
+    first = await session.submit([_ask(1)], accepts_events=True)
+    second = await session.submit([_ask("1")], accepts_events=True)
     assert await session.receive() == _ask(1).raw
     await session.send(answer("1", {"x": 2}))
     await session.send(answer(1, {"x": 1}))
@@ -128,20 +128,20 @@ async def test_each_answer_goes_to_who_asked():
 async def test_an_id_is_used_once_at_a_time():
     """Two answers with one id could not be told apart."""
     session = ClientSession("s")
-    reply = await session.take([_ask()], takes_events=True)
+    reply = await session.submit([_ask()], accepts_events=True)
     with pytest.raises(MessageRefusal, match="under way") as raised:
-        await session.take([_ask()], takes_events=True)
+        await session.submit([_ask()], accepts_events=True)
     assert raised.value.id == 1
     await session.send(answer(1, {}))
     assert reply.is_ended
-    await session.take([_ask()], takes_events=True)
+    await session.submit([_ask()], accepts_events=True)
 
 
 async def test_progress_goes_with_its_request_and_nowhere_else():
     """What came too late, or names no request, is dropped."""
     session = ClientSession("s")
-    stream = session.follow()
-    reply = await session.take([_ask(1, token="t")], takes_events=True)
+    stream = session.open_stream()
+    reply = await session.submit([_ask(1, token="t")], accepts_events=True)
     for token in ("t", "other"):
         await session.send(_tell("notifications/progress", progressToken=token))
     await session.send(answer(1, {}))
@@ -153,11 +153,11 @@ async def test_progress_goes_with_its_request_and_nowhere_else():
 async def test_other_messages_go_to_the_stream_or_to_a_request_or_wait_for_one():
     """Nothing is lost because no stream is open at the moment."""
     session = ClientSession("s")
-    plain = await session.take([_ask(1)], takes_events=False)
+    plain = await session.submit([_ask(1)], accepts_events=False)
     await session.send(_tell(number=1))
-    reply = await session.take([_ask(2)], takes_events=True)
+    reply = await session.submit([_ask(2)], accepts_events=True)
     await session.send(_tell(number=2))
-    stream = session.follow()
+    stream = session.open_stream()
     await session.send(_tell(number=3))
     assert [one["params"]["number"] for one in _take_all(stream)] == [1, 3]
     assert [one["params"]["number"] for one in _take_all(reply)] == [2]
@@ -167,7 +167,7 @@ async def test_other_messages_go_to_the_stream_or_to_a_request_or_wait_for_one()
 async def test_a_new_stream_takes_the_place_of_the_old_one():
     """A client that comes back may have left the old one without a word."""
     session = ClientSession("s")
-    old, new = session.follow(), session.follow()
+    old, new = session.open_stream(), session.open_stream()
     await session.send(_tell())
     assert old.is_ended
     assert len(_take_all(new)) == 1
@@ -191,9 +191,9 @@ async def test_a_client_that_never_reads_loses_the_oldest(
 async def test_a_client_that_leaves_cancels_what_it_asked_for():
     """Nobody would read the answer, and nobody should be asked about the call any more."""
     session = ClientSession("s")
-    reply = await session.take([_ask(1), _ask(2)], takes_events=True)
+    reply = await session.submit([_ask(1), _ask(2)], accepts_events=True)
     await session.send(answer(2, {}))
-    await session.leave(reply)
+    await session.cancel(reply)
     found = [json.loads(await session.receive() or b"") for _ in range(3)]
     assert found[2]["method"] == "notifications/cancelled"
     assert found[2]["params"]["requestId"] == 1
@@ -201,34 +201,34 @@ async def test_a_client_that_leaves_cancels_what_it_asked_for():
     assert session.is_idle
 
 
-@pytest.mark.parametrize("takes_events", [True, False])
-async def test_what_the_client_cancels_itself_does_not_keep_its_connection(takes_events: bool):
+@pytest.mark.parametrize("accepts_events", [True, False])
+async def test_what_the_client_cancels_itself_does_not_keep_its_connection(accepts_events: bool):
     """No response comes for it any more: a stream ends, anything else is told."""
     session = ClientSession("s")
-    reply = await session.take([_ask(1)], takes_events=takes_events)
-    await session.take([_tell("notifications/cancelled", requestId=1)], takes_events=True)
-    await session.take([_tell("notifications/cancelled", requestId=1)], takes_events=True)
+    reply = await session.submit([_ask(1)], accepts_events=accepts_events)
+    await session.submit([_tell("notifications/cancelled", requestId=1)], accepts_events=True)
+    await session.submit([_tell("notifications/cancelled", requestId=1)], accepts_events=True)
     assert reply.is_ended
-    assert [one["error"]["message"] for one in _take_all(reply)] == ["cancelled"][takes_events:]
+    assert [one["error"]["message"] for one in _take_all(reply)] == ["cancelled"][accepts_events:]
     assert session.is_idle
 
 
 async def test_the_end_answers_everybody():
     """Requests with the reason, streams with their end, the relay with None, others with 404."""
     session = ClientSession("s")
-    reply = await session.take([_ask()], takes_events=True)
-    stream = session.follow()
+    reply = await session.submit([_ask()], accepts_events=True)
+    stream = session.open_stream()
     session.fail("the server has gone")
     session.fail("again")
     assert _take_all(reply)[0]["error"]["message"] == "the server has gone"
-    assert stream.is_taken
+    assert stream.is_drained
     assert [await session.receive() for _ in range(2)] == [None, None]
     with pytest.raises(ChannelError, match="the server has gone"):
         await session.send(answer(1, {}))
     with pytest.raises(Refusal) as raised:
-        await session.take([_ask()], takes_events=True)
+        await session.submit([_ask()], accepts_events=True)
     assert raised.value.status == 404
-    await session.leave(reply)
+    await session.cancel(reply)
     await session.close()
 
 
@@ -236,7 +236,7 @@ async def test_a_client_that_sends_more_than_is_taken_has_to_wait(monkeypatch: p
     """Memory has an end."""
     monkeypatch.setattr(client_channels, "_WAITING", 1)
     session = ClientSession("s")
-    sending = asyncio.create_task(session.take([_tell(), _tell()], takes_events=True))
+    sending = asyncio.create_task(session.submit([_tell(), _tell()], accepts_events=True))
     for _ in range(5):
         await asyncio.sleep(0)
     assert not sending.done()
@@ -244,12 +244,12 @@ async def test_a_client_that_sends_more_than_is_taken_has_to_wait(monkeypatch: p
     assert (await sending).open == set()
 
 
-def _ask_shared_clients(id: Any = 1, method: str = "tools/call", **meta: Any) -> Frame:
+def _ask_modern(id: Any = 1, method: str = "tools/call", **meta: Any) -> Frame:
     params = {"name": "x", "_meta": meta}
     return write_frame({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 
 
-def _tell_shared_clients(method: str, **params: Any) -> Frame:
+def _tell_modern(method: str, **params: Any) -> Frame:
     return write_frame({"jsonrpc": "2.0", "method": method, "params": params})
 
 
@@ -262,7 +262,7 @@ async def test_clients_may_use_the_same_ids_and_tokens():
     """Inside each is another one; outside each gets its own back."""
     shared = SharedClients()
     replies = [
-        await shared.take(_ask_shared_clients(7, progressToken="t"), takes_events=True)
+        await shared.submit(_ask_modern(7, progressToken="t"), accepts_events=True)
         for _ in range(2)
     ]
     inside = [await _receive(shared) for _ in range(2)]
@@ -270,7 +270,7 @@ async def test_clients_may_use_the_same_ids_and_tokens():
     for number, one in enumerate(inside):
         token = one["params"]["_meta"]["progressToken"]
         await shared.send(
-            _tell_shared_clients("notifications/progress", progressToken=token, progress=number)
+            _tell_modern("notifications/progress", progressToken=token, progress=number)
         )
         await shared.send(answer(one["id"], {"number": number}))
     for number, reply in enumerate(replies):
@@ -283,8 +283,8 @@ async def test_clients_may_use_the_same_ids_and_tokens():
 async def test_a_message_is_otherwise_passed_on_as_it_is():
     """Without a token, nothing but the id is changed."""
     shared = SharedClients()
-    frame = _ask_shared_clients("a", "x/unknown", other=1)
-    await shared.take(frame, takes_events=True)
+    frame = _ask_modern("a", "x/unknown", other=1)
+    await shared.submit(frame, accepts_events=True)
     inside = await _receive(shared)
     assert {**inside, "id": "a"} == frame.message
 
@@ -292,14 +292,12 @@ async def test_a_message_is_otherwise_passed_on_as_it_is():
 async def test_a_subscription_is_named_as_its_client_has_named_it():
     """Its notifications have the id of the request that opened it."""
     shared = SharedClients()
-    reply = await shared.take(_ask_shared_clients(3, "subscriptions/listen"), takes_events=True)
-    await shared.take(_ask_shared_clients(3, "subscriptions/listen"), takes_events=True)
+    reply = await shared.submit(_ask_modern(3, "subscriptions/listen"), accepts_events=True)
+    await shared.submit(_ask_modern(3, "subscriptions/listen"), accepts_events=True)
     id = (await _receive(shared))["id"]
+    await shared.send(_tell_modern("notifications/tools/list_changed", _meta={SUBSCRIPTION: id}))
     await shared.send(
-        _tell_shared_clients("notifications/tools/list_changed", _meta={SUBSCRIPTION: id})
-    )
-    await shared.send(
-        _tell_shared_clients("notifications/tools/list_changed", _meta={SUBSCRIPTION: "gone"})
+        _tell_modern("notifications/tools/list_changed", _meta={SUBSCRIPTION: "gone"})
     )
     assert [one["params"]["_meta"] for one in _take_all(reply)] == [{SUBSCRIPTION: 3}]
 
@@ -309,11 +307,11 @@ async def test_what_names_no_request_is_for_the_only_client_or_for_nobody(
 ):
     """No client may read what was meant for another."""
     shared = SharedClients()
-    first = await shared.take(_ask_shared_clients(), takes_events=True)
-    await shared.send(_tell_shared_clients("notifications/message", data=1, _meta={"other": 1}))
-    second = await shared.take(_ask_shared_clients(), takes_events=True)
+    first = await shared.submit(_ask_modern(), accepts_events=True)
+    await shared.send(_tell_modern("notifications/message", data=1, _meta={"other": 1}))
+    second = await shared.submit(_ask_modern(), accepts_events=True)
     with caplog.at_level(logging.WARNING):
-        await shared.send(_tell_shared_clients("notifications/message", data=2))
+        await shared.send(_tell_modern("notifications/message", data=2))
     assert [one["params"]["data"] for one in _take_all(first)] == [1]
     assert _take_all(second) == []
     assert "notifications/message was dropped" in caplog.text
@@ -322,7 +320,7 @@ async def test_what_names_no_request_is_for_the_only_client_or_for_nobody(
 async def test_a_server_that_asks_is_told_that_nobody_answers():
     """There are no requests to clients any more; it must not wait."""
     shared = SharedClients()
-    await shared.send(_ask_shared_clients("of the server", "roots/list"))
+    await shared.send(_ask_modern("of the server", "roots/list"))
     refused = await _receive(shared)
     assert (refused["id"], refused["error"]["code"]) == ("of the server", -32601)
 
@@ -330,9 +328,9 @@ async def test_a_server_that_asks_is_told_that_nobody_answers():
 async def test_a_client_that_leaves_cancels_its_request_and_no_other():
     """By the id that is used inside."""
     shared = SharedClients()
-    replies = [await shared.take(_ask_shared_clients(), takes_events=True) for _ in range(2)]
+    replies = [await shared.submit(_ask_modern(), accepts_events=True) for _ in range(2)]
     ids = [(await _receive(shared))["id"] for _ in range(2)]
-    await shared.leave(replies[0])
+    await shared.cancel(replies[0])
     cancelled = await _receive(shared)
     assert cancelled["method"] == "notifications/cancelled"
     assert cancelled["params"]["requestId"] == ids[0]
@@ -344,7 +342,7 @@ async def test_a_client_that_leaves_cancels_its_request_and_no_other():
 async def test_a_notification_is_passed_on_and_has_no_answer():
     """Of a kind that the protocol may get one day."""
     shared = SharedClients()
-    reply = await shared.take(_tell_shared_clients("notifications/new"), takes_events=True)
+    reply = await shared.submit(_tell_modern("notifications/new"), accepts_events=True)
     assert not reply.open
     assert (await _receive(shared))["method"] == "notifications/new"
 
@@ -361,7 +359,7 @@ async def test_headers_of_arguments_are_learned_from_the_list():
         }
     )
     assert shared.list_headers(call) == {}
-    await shared.take(_ask_shared_clients(1, "tools/list"), takes_events=True)
+    await shared.submit(_ask_modern(1, "tools/list"), accepts_events=True)
     marked = {"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
     tools = [{"name": "query", "inputSchema": marked}]
     await shared.send(answer((await _receive(shared))["id"], {"tools": tools}))
@@ -371,7 +369,7 @@ async def test_headers_of_arguments_are_learned_from_the_list():
 async def test_shared_clients_the_end_answers_everybody():
     """Requests with the reason, the relay with None, later ones with 503."""
     shared = SharedClients()
-    reply = await shared.take(_ask_shared_clients("a"), takes_events=True)
+    reply = await shared.submit(_ask_modern("a"), accepts_events=True)
     shared.fail("the server has gone")
     shared.fail("again")
     [error] = _take_all(reply)
@@ -381,7 +379,7 @@ async def test_shared_clients_the_end_answers_everybody():
     with pytest.raises(ChannelError, match="the server has gone"):
         await shared.send(answer(1, {}))
     with pytest.raises(Refusal) as raised:
-        await shared.take(_ask_shared_clients(), takes_events=True)
+        await shared.submit(_ask_modern(), accepts_events=True)
     assert raised.value.status == 503
     await shared.close()
 
@@ -474,7 +472,7 @@ async def test_clients_that_say_nothing_are_taken_to_have_left():
     hub = Hub(ListenSettings(idle_seconds=-1), relay.serve)
     idle, waiting = hub.begin_session(""), hub.begin_session("")
     shared = hub.get_shared("")
-    await waiting.take([REQUEST], takes_events=True)
+    await waiting.submit([REQUEST], accepts_events=True)
     hub.end_idle()
     assert hub.find_session(waiting.id, "") is waiting
     assert _refused(hub.find_session, idle.id, "") == 404
@@ -522,9 +520,9 @@ async def test_a_relay_that_fails_answers_its_client_and_no_other(
     relay.failure = failure
     with caplog.at_level(logging.WARNING):
         session, shared = hub.begin_session(""), hub.get_shared("")
-        reply = await session.take([REQUEST], takes_events=True)
+        reply = await session.submit([REQUEST], accepts_events=True)
         await asyncio.wait_for(reply.wait_for_end(), 30)
-    assert reason.encode() in (reply.take() or b"")
+    assert reason.encode() in (reply.pop() or b"")
     assert caplog.records
     assert _refused(hub.find_session, session.id, "") == 404
     relay.failure = None
