@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -37,7 +37,9 @@ from amplifier_hooks.machine.programs import (
 from amplifier_hooks.machine.text import clip_lines, count_noun, to_one_line
 from amplifier_hooks.modules.options import parse_known
 from amplifier_hooks.modules.registration import get_working_dir, subscribe
-from amplifier_hooks.sandbox.process import CommandOutcome, run_command
+
+if TYPE_CHECKING:
+    from amplifier_hooks.sandbox.process import CommandOutcome
 
 NAME = "hooks-linter-feedback"
 _CANNOT_RUN = (126, 127)
@@ -212,6 +214,8 @@ class LinterFeedback:
         return build_answer(news, format_path(path, base), self._config.max_bytes)
 
     async def _lint(self, linter: Linter, path: Path, base: str) -> Report:
+        from amplifier_hooks.sandbox.process import run_command
+
         outcome = await run_command(
             fill_command(linter.command, file=str(path)),
             cwd=base,

@@ -24,14 +24,13 @@ from amplifier_hooks.agent.trust.material import Untrusted
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
 from amplifier_hooks.cli.text.output import is_terminal, print_line, print_wrapped
-from amplifier_hooks.insight.cases.case import TIME_LIMIT, CaseFile
-from amplifier_hooks.insight.cases.reading import ENDINGS, find_cases_beside, read_cases
-from amplifier_hooks.insight.cases.running import BundleSubject, Subject, find_subject
 from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.trust.material import Material
     from amplifier_hooks.cli.commands.hooks.tried_text import TriedCase
+    from amplifier_hooks.insight.cases.case import CaseFile
+    from amplifier_hooks.insight.cases.running import BundleSubject, Subject
 
 
 _PAUSE = 0.2
@@ -144,6 +143,8 @@ class TrialOptions:
     @property
     def cases_path(self) -> Path | None:
         """The cases that are named, or those beside what is tried."""
+        from amplifier_hooks.insight.cases.reading import find_cases_beside
+
         if self.samples:
             return None
         if self.cases is not None:
@@ -180,6 +181,8 @@ def read_options(
 
 def list_case_files(folder: Path) -> list[Path]:
     """The files with cases in a folder that is no package; none if there is no such folder."""
+    from amplifier_hooks.insight.cases.reading import ENDINGS
+
     if not folder.is_dir() or (folder / "__init__.py").is_file() or find_package("", folder):
         return []
     return sorted(one for one in folder.iterdir() if one.name.endswith(ENDINGS))
@@ -187,6 +190,9 @@ def list_case_files(folder: Path) -> list[Path]:
 
 def prepare_trial(options: TrialOptions) -> Trial:
     """Read the cases and find the hooks; of a bundle only those that a person has trusted."""
+    from amplifier_hooks.insight.cases.case import TIME_LIMIT
+    from amplifier_hooks.insight.cases.reading import read_cases
+
     path = options.cases_path
     cases = None if path is None else read_cases(path)
     config = dict(cases.config if cases is not None else {}) | dict(options.config or {})
@@ -195,6 +201,8 @@ def prepare_trial(options: TrialOptions) -> Trial:
 
 
 def _choose_subject(options: TrialOptions, cases: CaseFile | None) -> Subject:
+    from amplifier_hooks.insight.cases.running import find_subject
+
     if options.file is not None:
         return find_subject(options.file, Path.cwd())
     if options.bundle is None and cases is not None:
@@ -204,6 +212,8 @@ def _choose_subject(options: TrialOptions, cases: CaseFile | None) -> Subject:
 
 def _choose_named(options: TrialOptions, cases: CaseFile) -> Subject:
     """What a file with cases is about; the one beside a bundle need not say it."""
+    from amplifier_hooks.insight.cases.running import find_subject
+
     if cases.hook is not None:
         return find_subject(cases.hook, cases.path.absolute().parent)
     if cases.bundle is not None:
@@ -217,6 +227,8 @@ def _choose_named(options: TrialOptions, cases: CaseFile) -> Subject:
 
 
 def _load_bundle(path: Path | None, options: TrialOptions) -> BundleSubject:
+    from amplifier_hooks.insight.cases.running import BundleSubject
+
     if options.config:
         raise click.UsageError("--config is for one module; a bundle has the options of its own")
     material, refusal = asyncio.run(load_material(path, user=False))
@@ -240,6 +252,8 @@ def list_watched(options: TrialOptions) -> list[Path]:
 
 def _list_sources(trial: Trial) -> Iterator[Path]:
     """The files of the hooks, and those that their options name."""
+    from amplifier_hooks.insight.cases.running import BundleSubject
+
     if isinstance(trial.subject, BundleSubject):
         material = trial.subject.material
         yield from material.bundle.watched
