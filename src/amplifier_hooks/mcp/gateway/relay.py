@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from functools import partial
 from typing import Any, Literal
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -152,7 +153,8 @@ class Relay:
         self._judge = judge
         self._say = say
         self._lists = Lists(judge.session.coordinator, judge.server, judge.guard)
-        self._rounds = Rounds(judge, self._exchange_with_server, self._send_questions)
+        exchange = partial(self._exchange, self._server)
+        self._rounds = Rounds(judge, exchange, self._send_questions)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self) -> End:
@@ -324,9 +326,6 @@ class Relay:
         """Answer a request for now; the client comes back with another one."""
         self._server.remove(pending)
         await self._send(self._client, frame)
-
-    async def _exchange_with_server(self, pending: Pending, frame: Frame) -> Frame:
-        return await self._exchange(self._server, pending, frame)
 
     async def _exchange(self, other: Side, pending: Pending, frame: Frame) -> Frame:
         """Send a request on, and wait for its response."""

@@ -180,6 +180,9 @@ async def test_a_judged_method_without_an_id_goes_nowhere(tmp_path: Path, method
         wire.ask(1, "ping")
         assert [one["method"] for one in await wire.server.wait_for(1)] == ["ping"]
         assert wire.client.written == []
+        await wire.settle()
+        ends = [f"the {end} sent {method} without an id" for end in ("client", "server")]
+        assert all(any(one in said for said in wire.said) for one in ends)
 
 
 async def test_unknown_methods_pass_unchanged_in_both_directions(tmp_path: Path) -> None:
