@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,3 +73,62 @@ async def test_the_same_call_is_asked_about_once(
     assert len(world.read("asked")) == (2 if answer == "yes" else 4), said
     types = (await asyncio.to_thread(read_trail, world)).list_types()
     assert types.count("approval_cache_hit") == (2 if answer == "yes" else 0)
+
+
+ORDINARY = (
+    "ls -la",
+    "git status --short",
+    "git log --oneline -5",
+    "cat README.md",
+    "grep -rn TODO src || true",
+    "find . -name '*.py' -not -path './.git/*' | head",
+    "sed -n 1,5p src/app.py",
+    "git switch -c work",
+    "mkdir -p build && cp src/app.py build/app.py",
+    "PYTHONPATH=src python3 -c 'import app; print(app.double(2))'",
+    "PYTHONPATH=src python3 -m unittest discover -s tests",
+    "source .venv/bin/activate && python3 --version",
+    "diff <(sort README.md) <(sort src/app.py) || true",
+    "awk -F: '{print $1}' README.md",
+    "git diff --stat",
+    "find . -name '*.py' -exec grep -n def {} +",
+    "git add -A && git commit -qm \"$(cat <<'EOF'\nAdd a build\n\nBecause it is needed.\nEOF\n)\"",
+    "git log -1 --format=%s",
+    "rm -rf build",
+    "git diff HEAD~1 --name-only",
+)
+"""What an agent does in an afternoon, in the folder of a small project."""
+
+
+@run_with("claude", "codex")
+async def test_a_session_of_ordinary_work_asks_nothing(bare_world: World, program: Program) -> None:
+    """Twenty calls behind the default guards: no question, no denial."""
+    world = bare_world
+    world.set_up(program)
+    make_small_project(world)
+    world.write_bundle("approval: {mode: deny}\n")  # what is asked about does not wait
+    world.guard(program, "--user")
+    calls: list[dict[str, Any]] = [{"tool_calls": [program.call_shell(one)]} for one in ORDINARY]
+    await world.run(program, [*calls, DONE])
+    trail = await asyncio.to_thread(read_trail, world)
+    judged = trail.list_calls()
+    asked = [command for command, action in judged if action not in ("continue", "modify")]
+    assert (len(judged), asked) == (len(ORDINARY), [])
+
+
+def make_small_project(world: World) -> None:
+    """A repository with some code, its test, and an environment."""
+    files = {
+        "README.md": "A small project: it doubles numbers.\n",
+        "src/app.py": "def double(number):\n    return 2 * number\n",
+        "tests/test_app.py": "import app\nassert app.double(2) == 4\n",
+        ".venv/bin/activate": "VIRTUAL_ENV=here\n",
+    }
+    for name, text in files.items():
+        (world.project / name).parent.mkdir(parents=True, exist_ok=True)
+        (world.project / name).write_text(text)
+    who = ["-c", "user.name=ann", "-c", "user.email=ann@example.com"]
+    for words in (["init", "-q"], ["add", "README.md", "src"], [*who, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", *words], cwd=world.project, env=world.env, check=True)
+    for words in (["user.name", "ann"], ["user.email", "ann@example.com"]):
+        subprocess.run(["git", "config", *words], cwd=world.project, env=world.env, check=True)

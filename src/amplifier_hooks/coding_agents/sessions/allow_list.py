@@ -28,8 +28,9 @@ _GIVES_WAY = "hooks-command-guard"
 _PATTERN = re.compile(r"Bash\((?P<words>[^()]+)\)")
 _RULE = re.compile(r"\[(?P<rule>own:|[a-z0-9][a-z0-9_-]*(?=\]))")
 _STANDS = re.compile(
-    r"own:|secret|protected|agent-|guard|shell-setup|opaque|unclear$|unknown|.*-runs$|runs-"
+    r"own:|secret|protected|agent-|guard|shell-setup|opaque|unclear$|unknown|.*-runs$|runs-|forge-secret"
     r"|git-(config|alias|tools|each)|hidden|written-then|downloaded|download-"
+    r"|shell-inside|open-shell|persist"
 )
 """The rules whose questions stand: those of the person, about secrets, settings and agents, and
 where something else runs than what the command names."""
@@ -131,12 +132,22 @@ def _escape(words: str) -> str:
 _CALM = (None, "calm")
 
 
+def _is_calm(plan: Mapping[str, Any]) -> bool:
+    """Whether no command guard of the bundle has a stricter profile."""
+    guards = (
+        one
+        for one in plan.get("hooks") or ()
+        if isinstance(one, Mapping) and one.get("module") == _GIVES_WAY
+    )
+    return all((one.get("config") or {}).get("profile") in _CALM for one in guards)
+
+
 def load_allow_list(agent: str, plan: Mapping[str, Any], state: dict[str, Any]) -> AllowList:
     """As it was when the session began: what is added meanwhile may be the agent's own.
 
     Empty for other agents, and in a bundle whose profile is not `calm`.
     """
-    if agent != AGENT or plan.get("profile") not in _CALM:
+    if agent != AGENT or not _is_calm(plan):
         return AllowList(())
     kept = state.get(ALLOWED)
     if not isinstance(kept, list):

@@ -140,8 +140,26 @@ def test_the_machine_has_a_say(guarded: Path, tmp_path: Path) -> None:
     assert found == [*PATTERNS[:-1], "Bash(make:*)", "Bash(just *)"]
 
 
-def test_a_stricter_profile_asks_all_the_same(guarded: Path) -> None:
-    """And no other agent goes by this list."""
+@pytest.mark.parametrize(
+    ("profile", "decision"), [("calm", None), ("careful", "ask"), ("strict", "deny")]
+)
+async def test_a_stricter_profile_asks_all_the_same(
+    guarded: Path, tmp_path: Path, profile: str, decision: Any
+) -> None:
+    """The bundle says in one word how much is asked about."""
+    folder = make_project(tmp_path / profile, f"profile: {profile}\n{GUARDED}")
+    assert (await judge(folder, "npm publish")).decision == decision
+
+
+async def test_a_guard_with_a_profile_of_its_own_asks(guarded: Path, tmp_path: Path) -> None:
+    """Its options count before the word of the bundle."""
+    own = "  - {module: hooks-command-guard, config: {profile: careful}}\n"
+    folder = make_project(tmp_path / "own", f"profile: calm\n{GUARDED}{own}")
+    assert (await judge(folder, "npm publish")).decision == "ask"
+
+
+def test_no_other_agent_goes_by_this_list(guarded: Path) -> None:
+    """Nor does it when the plan has no guard at all."""
     asked = ApprovalQuestion(
         "Run it?",
         ("Allow once", "Deny"),
@@ -153,12 +171,5 @@ def test_a_stricter_profile_asks_all_the_same(guarded: Path) -> None:
         tool_name="Bash",
         tool_input={"command": "npm publish"},
     )
-    for agent, plan, counts in (
-        ("claude", {}, True),
-        ("claude", {"profile": "calm"}, True),
-        ("claude", {"profile": "careful"}, False),
-        ("claude", {"profile": "strict"}, False),
-        ("codex", {}, False),
-    ):
-        found = load_allow_list(agent, plan, {}).find_rule(asked)
-        assert (found is not None) is counts, (agent, plan)
+    assert load_allow_list("claude", {}, {}).find_rule(asked) is not None
+    assert load_allow_list("codex", {}, {}).find_rule(asked) is None
