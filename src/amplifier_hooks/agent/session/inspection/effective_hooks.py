@@ -20,12 +20,7 @@ from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.session.assembled import add_place
-from amplifier_hooks.agent.tools.mcp import config as mcp_config
-from amplifier_hooks.agent.tools.mcp.launch import identify_server
-from amplifier_hooks.agent.tools.mcp.tools import read_schema
 from amplifier_hooks.agent.trust.material import Material
-from amplifier_hooks.guards.mcp.definitions import KnownTools
-from amplifier_hooks.guards.mcp.protocol import name_tool
 from amplifier_hooks.guards.policy.unread_tools import (
     OfferedTool,
     collect_readers,
@@ -35,6 +30,8 @@ from amplifier_hooks.guards.policy.unread_tools import (
 )
 from amplifier_hooks.modules.observers import require_guard
 from amplifier_hooks.modules.options import parse_config
+
+_MCP_TOOLS = "tool-mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ class EffectiveHooks:
         entries = MountPlan.parse(self.bundle.mount_plan).tools
         offered: list[OfferedTool] = []
         for entry in entries:
-            if entry.module == mcp_config.NAME:
+            if entry.module == _MCP_TOOLS:
                 offered += await asyncio.to_thread(_list_known_tools, self._folder, entry.config)
             else:
                 await self.mounting.mount("tools", entry.model_copy(update={"required": False}))
@@ -202,7 +199,13 @@ async def mount_hooks(
 
 def _list_known_tools(folder: Path, config: Mapping[str, Any]) -> list[OfferedTool]:
     """What the servers of a bundle have offered, as far as anybody has allowed it."""
-    options = parse_config(mcp_config.Config, dict(config), mcp_config.NAME)
+    from amplifier_hooks.agent.tools.mcp.config import Config
+    from amplifier_hooks.agent.tools.mcp.launch import identify_server
+    from amplifier_hooks.agent.tools.mcp.tools import read_schema
+    from amplifier_hooks.guards.mcp.definitions import KnownTools
+    from amplifier_hooks.guards.mcp.protocol import name_tool
+
+    options = parse_config(Config, dict(config), _MCP_TOOLS)
     found: list[OfferedTool] = []
     for name, server in options.servers.items():
         known = KnownTools().find(identify_server(server, folder / (server.cwd or "")))
