@@ -60,7 +60,7 @@ async def test_a_module_that_stayed_as_it_was_answers_what_it_answered(tmp_path:
     recorder = Recorder(tmp_path)
     recorder.save(row("judge"), modules=[{"module": "hooks-redaction", "config": {}}])
     request = ("provider:request", {"messages": [{"role": "user", "content": "hi"}]})
-    secret = ("tool:pre", make_call(1, command="echo AKIAIOSFODNN7EXAMPLE"))
+    secret = ("tool:pre", make_call(1, command="echo AKIA" + "QYLPMN5HHBFPZ7XA"))
     await recorder.record([1], events=[request, request, secret])
     found = await recorder.backtest()
     assert (found.counts, found.calls["hooks-redaction"] > 2) == ({}, True)
