@@ -42,6 +42,7 @@ from amplifier_hooks.guards.rules.rule import (
     Access,
     Match,
     as_list,
+    find_access,
     list_excepted_paths,
     read_command_patterns,
 )
@@ -239,7 +240,7 @@ class Matcher:
         if match.path is not None:
             self._tests.append(
                 _make_path_test(
-                    match.path, match.access, base, excepted_from, list_excepted_paths(match)
+                    match.path, find_access(match), base, excepted_from, list_excepted_paths(match)
                 )
             )
         if match.when is not None:

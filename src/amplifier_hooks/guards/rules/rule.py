@@ -58,7 +58,6 @@ class Match(BaseModel):
 
     tool: str | list[str] | None = None
     path: str | list[str] | None = None
-    access: Access | None = None
     command: str | CommandMatch | list[str | CommandMatch] | None = None
     regex: str | dict[str, str] | None = None
     when: str | None = None
@@ -76,12 +75,6 @@ class Match(BaseModel):
         read_command_patterns(value)
         return value
 
-    @model_validator(mode="after")
-    def _check_access(self) -> Match:
-        if self.access is not None and self.path is None:
-            raise ValueError("'access' says how 'path' is used; give a 'path'")
-        return self
-
 
 class Rule(Match):
     """A rule: a match, an optional exception from it, and an answer."""
@@ -91,6 +84,7 @@ class Rule(Match):
     enabled: bool = True
     dry_run: bool = False
     event: str | list[str] = TOOL_PRE
+    access: Access | None = None
     unless: Match | None = None
     on_error: OnError | None = None
 
@@ -120,6 +114,12 @@ class Rule(Match):
         return value
 
     @model_validator(mode="after")
+    def _check_access(self) -> Rule:
+        if self.access is not None and self.path is None:
+            raise ValueError("'access' says how 'path' is used; give a 'path'")
+        return self
+
+    @model_validator(mode="after")
     def _check_fields(self) -> Rule:
         for field, action in _BELONGS_TO.items():
             if field in self.model_fields_set and action != self.action:
@@ -146,6 +146,11 @@ def as_list(value: str | list[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
+
+
+def find_access(match: Match) -> Access | None:
+    """How a rule means its path to be used; its exception covers both."""
+    return match.access if isinstance(match, Rule) else None
 
 
 def list_excepted_paths(match: Match) -> list[str]:

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from pydantic import BaseModel
 
-from amplifier_core.events import ALL_EVENTS, canonical, payload_type
+from amplifier_core.events import ALL_EVENTS, TOOL_PRE, canonical, payload_type
 from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import CommandPattern
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
@@ -163,6 +163,7 @@ def covers_hook_rule(wide: HookRule, narrow: HookRule) -> bool:
     """For rules of one entry of hooks-rules."""
     return (
         covers_events(wide.rule.event, narrow.rule.event)
+        and wide.rule.access in {None, narrow.rule.access}
         and _covers_tools(wide, narrow)
         and covers_conditions(wide.rule, narrow.rule)
         and _keeps_exception(wide.rule, wide.rule.unless, narrow.rule, narrow.rule.unless)
@@ -371,6 +372,8 @@ def find_impossible(group: Rules) -> Iterator[Finding]:
             yield _report("unknown tool", one, sentence)
         found = list(_judge_match(one, commands, paths))
         yield from found
+        if isinstance(one, HookRule) and not found and (unseen := _explain_unseen(one, commands)):
+            yield _report("not seen", one, unseen)
         if isinstance(one, HookRule) and not found:
             yield from _judge_effect(one.rule, one)
 
@@ -381,12 +384,31 @@ def _judge_match(
     match, tools = one.rule, as_list(one.rule.tool)
     for sentence in _explain_events(match, as_list(match.event)):
         yield _report("never matches", one, sentence)
-    for given, keys, what in ((match.command, commands, "command"), (match.path, paths, "path")):
+    # Of a command, a rule that stops calls sees the paths that it uses.
+    places = paths if not _judges_commands(one) else (*paths, *commands)
+    for given, keys, what in ((match.command, commands, "command"), (match.path, places, "path")):
         if given is not None and lack_keys(tools, keys):
             sentence = f"looks for a {what}, and calls of {' and '.join(tools)} have none"
             yield _report("never matches", one, sentence)
     yield from _judge_parts(one, list(_explain_paths(as_list(match.path))))
     yield from _judge_parts(one, list(_explain_patterns(read_command_patterns(match.command))))
+
+
+def _judges_commands(one: HookRule | AnsweringRule) -> bool:
+    if not isinstance(one, HookRule) or not one.rule.guards:
+        return False
+    return any(covers_name(event, TOOL_PRE) for event in one.loaded.events)
+
+
+def _explain_unseen(one: HookRule, commands: tuple[str, ...]) -> str:
+    """What a rule about a path does not see because of its tools; empty if nothing is to say."""
+    tools = as_list(one.rule.tool)
+    if one.rule.path is None or not one.rule.guards or not lack_keys(tools, commands):
+        return ""
+    return (
+        f"judges {' and '.join(tools)} only: a command (`cat`, `cp`, `>`) uses the same files "
+        "unseen. Without `tool`, the rule judges commands, too"
+    )
 
 
 def _judge_parts(one: HookRule | AnsweringRule, parts: list[str]) -> Iterator[Finding]:

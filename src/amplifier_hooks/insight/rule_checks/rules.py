@@ -246,9 +246,12 @@ Kind = Literal[
     "disabled",
     "matched nothing",
     "unknown tool",
+    "not seen",
 ]
 
-NOTES: frozenset[Kind] = frozenset({"overlap", "disabled", "matched nothing", "unknown tool"})
+NOTES: frozenset[Kind] = frozenset(
+    {"overlap", "disabled", "matched nothing", "unknown tool", "not seen"}
+)
 """What may well be intended; everything else is a mistake in the rules."""
 
 

@@ -28,7 +28,7 @@ TELL = {"action": "inject_context", "context_injection": "careful"}
         (PUSH, FORCE),
         ({"tool": "bash"}, PUSH),
         ({"event": "tool:*"}, {"event": "tool:post", "tool": "Write"}),
-        ({"path": "src/**"}, {"path": ["src/*.py", "src/a/b.c"], "tool": "Write"}),
+        ({"path": "src/**"}, {"path": ["src/*.py", "src/a/b.c"], "tool": ["Write", "Bash"]}),
         ({"command": "git"}, {"command": {"program": "git", "flag": "--force"}}),
         ({"command": ["git", "make"]}, {"command": ["make clean", "git push origin"]}),
         ({"regex": "push"}, {"regex": "git push"}),

@@ -110,7 +110,7 @@ def test_other_paths_may_fit(glob: str) -> None:
 
 NEVER = [
     ({"tool": "Write", "command": "git push"}, "looks for a command"),
-    ({"tool": ["Bash", "todo"], "path": "src/**"}, "looks for a path"),
+    ({"tool": ["Delegate", "todo"], "path": "src/**"}, "looks for a path"),
     ({"path": ["../x/**", "a/../b"]}, "without `..`"),
     ({"event": "prompt:submit", "tool": "Bash"}, "not about a tool call"),
     ({"event": ["prompt:submit", "session:end"], "command": "ls"}, "not about a tool call"),
@@ -454,3 +454,28 @@ def test_events_are_compared_in_any_spelling() -> None:
     assert covers_events("tool:*", ["tool:pre", "tool:post"])
     assert covers_events(["tool:pre"], "tool:pre")
     assert not covers_events("tool:pre", "tool:*")
+
+
+def test_a_rule_about_a_path_judges_commands(tmp_path: Path) -> None:
+    """`tool: Bash` with a path matches what commands use; a rule that only tells does not."""
+    assert find(tmp_path, {"tool": "Bash", "path": ".env", **DENY}) == []
+    tell = {"action": "continue", "user_message": "x"}
+    (told,) = find(tmp_path, {"tool": "Bash", "path": ".env", **tell})
+    assert told.kind == "never matches"
+
+
+@pytest.mark.parametrize("tool", ["Read", "Write", ["Read", "Edit"]])
+def test_what_a_rule_about_a_path_cannot_see_is_noted(tmp_path: Path, tool: Any) -> None:
+    """A command uses the same file, and the rule names tools that run none."""
+    (note,) = find(tmp_path, {"tool": tool, "path": ".env", **DENY})
+    assert (note.kind, note.is_note) == ("not seen", True)
+    assert "`cat`" in note.sentence
+
+
+def test_access_narrows_what_a_rule_covers(tmp_path: Path) -> None:
+    """A denial of reading leaves writing to the rule behind it."""
+    reading = {"path": ".env", "access": "read", **DENY}
+    both = {"path": ".env", **DENY}
+    assert find(tmp_path, reading, both) == []
+    (found,) = find(tmp_path, both, reading)
+    assert found.kind == "shadowed"
