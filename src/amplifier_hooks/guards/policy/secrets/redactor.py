@@ -136,7 +136,7 @@ _REFERENCE_KEY = re.compile(
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NEVER_SAMPLES = frozenset(
     {"private-key", "private-key-end", "jwt", "azure-sas", "slack-webhook", "kubernetes-secret"}
-    | {"kubernetes-data", "cookie", "url-password"}
+    | {"kubernetes-data", "cookie", "url-password", "aws-access-key"}
 )
 _PLACEHOLDER = re.compile(r"x{10}|X{10}|\*{10}|\.{10}")
 # A rejected find that is longer is not looked through by itself, but again with the whole text.
