@@ -110,7 +110,7 @@ def test_a_session_without_the_packages_of_its_guards_does_not_start(tmp_path: P
     """The last line says which package, and how to install it; nothing of the agent has run."""
     done = run_with([], [], tmp_path, EMBEDDING[2].source)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.search(r"re2.*pip install .*\[policy\]'", done.stderr.splitlines()[-1])
+    assert re.search(r"tree_sitter.*pip install .*\[policy\]'", done.stderr.splitlines()[-1])
     assert not (tmp_path / "hello.txt").exists()
     assert len(EMBEDDING) == 3
 

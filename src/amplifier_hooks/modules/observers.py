@@ -16,6 +16,7 @@ OBSERVERS = frozenset(
         "hooks-git-status",
         "hooks-linter-feedback",
         "hooks-logging",
+        "hooks-model-judge",
         "hooks-notify",
         "hooks-otel",
         "hooks-progress-monitor",

@@ -14,6 +14,7 @@ ACTING: Mapping[str, str] = {
     "hooks-git-status": RUNS_PROGRAMS,
     "hooks-linter-feedback": RUNS_PROGRAMS,
     "hooks-logging": WRITES_FILES,
+    "hooks-model-judge": ASKS_A_MODEL,
     "hooks-notify": SENDS,
     "hooks-otel": SENDS,
     "hooks-session-naming": ASKS_A_MODEL,

@@ -24,6 +24,7 @@ BLOCKS = {"type": "command", "command": "true", "onFailure": "block"}
 NEEDED: dict[str, dict[str, Any]] = {
     "hooks-rules": {"rules": [RULE]},
     "hooks-shell": {"hooks": {"PreToolUse": [BLOCKS]}},
+    "hooks-model-judge": {"scope": "reading files below the project"},
     "hooks-cost-control": {"session": {"tokens": 1000}},
     "hooks-rate-limit": {"overall": {"calls": 1}},
     "hooks-test-runner": {"command": "true"},

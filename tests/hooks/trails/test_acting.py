@@ -16,6 +16,7 @@ ANSWERS_ONLY = {
     "hooks-rate-limit",
     "hooks-redaction",
     "hooks-rules",
+    "hooks-secret-guard",
     "hooks-todo-display",
 }
 """Those that were looked at and do nothing but answer; files of costs are redirected."""

@@ -24,13 +24,15 @@ from amplifier_hooks.cli.display.display import Display, choose_mode, make_displ
 from amplifier_hooks.cli.display.observer import observe
 from amplifier_hooks.cli.text.output import print_line
 from amplifier_hooks.machine.locations import get_user_name
-from amplifier_hooks.server.server import serve_beside
-from amplifier_hooks.server.settings import ServerSettings, name_address
 
 
 @asynccontextmanager
 async def offer_page(folder: Path, project: Path, port: int) -> AsyncIterator[Elsewhere]:
     """Serve the page and say how to open it; whoever does decides what the demonstration asks."""
+    # Only here, because the demonstration in the terminal does without the server's packages.
+    from amplifier_hooks.server.server import serve_beside
+    from amplifier_hooks.server.settings import ServerSettings, name_address
+
     settings = ServerSettings(port=port, folder=project)
     store = await open_store(folder / "outside" / "store.db")
     async with store, serve_beside(store, settings) as listening:

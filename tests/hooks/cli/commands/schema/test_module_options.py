@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,10 @@ from amplifier_hooks.cli.commands.schema.module_options import (
 )
 from tests.docs.yaml_examples import find_model
 
-NEEDED = {"hooks-test-runner": {"command": ["pytest"]}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "hooks-model-judge": {"scope": "reading files below the project"},
+    "hooks-test-runner": {"command": ["pytest"]},
+}
 MODULES = {entry.name: entry for entry in entry_points(group="amplifier.modules")}
 
 
