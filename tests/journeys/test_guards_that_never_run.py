@@ -139,3 +139,52 @@ class TestAnEventOfAModulesOwn:
         assert "nobody" in invoke("hooks", "list").stdout
         assert run_amplifier("run", "go").code == 0
         assert "nobody" not in invoke("hooks", "list").stdout
+
+    def test_a_pattern_that_only_such_events_fit_is_in_the_list(self, folder: Path) -> None:
+        """As a row, and below."""
+        write(folder, "deploy:*")
+        shown = invoke("hooks", "list").stdout
+        assert any(
+            line.split()[:2] == ["mine.check", "guard"] and "deploy:*" in line
+            for line in shown.splitlines()
+        )
+        assert "deploy:*: nobody has declared or emitted it; mine.check may never run" in shown
+
+
+REGISTERS = """
+async def mount(coordinator, config):
+    async def check(event, data):
+        return None
+
+    def count():
+        return None
+
+    {lines}
+"""
+PROBABLY_A_MISTAKE = {
+    "twice": (
+        "for _ in range(2): coordinator.hooks.register('tool:pre', check, on_error='deny')",
+        "check is registered for 'tool:pre' more than once, and runs each time",
+    ),
+    "an observer with a name of another program": (
+        "coordinator.hooks.register('PreToolUse', check)",
+        "check may never run: no event 'PreToolUse' is known; did you mean 'tool:pre'?",
+    ),
+    "an observer without parameters": (
+        "coordinator.hooks.register('tool:pre', count)",
+        "count must take (event, data); 'count()' does not and fails whenever it is called",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", [("hooks", "list"), ("hooks", "list", "--json"), ("doctor",)])
+@pytest.mark.parametrize("mistake", PROBABLY_A_MISTAKE)
+def test_lists_say_what_their_author_hardly_meant(
+    folder: Path, mistake: str, command: tuple[str, ...]
+) -> None:
+    """Before a session runs, and says it."""
+    write(folder, "tool:pre")
+    lines, expected = PROBABLY_A_MISTAKE[mistake]
+    (folder / "mine.py").write_text(REGISTERS.format(lines=lines))
+    trust_project(folder)
+    assert expected in " ".join(invoke(*command).stdout.split())

@@ -330,7 +330,7 @@ def _check_hooks() -> Iterator[Finding]:
     for failure in failures:
         yield Finding("Hooks", "does not load", "broken", failure)
     for one in shortcomings:
-        yield Finding("Hooks", "may never run", "absent", one)
+        yield Finding("Hooks", "probably a mistake", "absent", one)
     if unread is not None:
         yield Finding("Hooks", "tools they cannot read", "absent", unread)
     if not failures:

@@ -93,9 +93,24 @@ class EffectiveHooks:
 
     def list_events(self) -> list[str]:
         """The events of a session in their order, then those that only these hooks listen to."""
-        own = {canonical(name) for name in self.registry.list_handlers() if "*" not in name}
+        heard = self.registry.list_handlers()
+        own = {canonical(name) for name in heard if "*" not in name or is_custom(name)}
         known = [event for event in ALL_EVENTS if canonical(event) == event]
         return [*known, *sorted(own - set(known))]
+
+    def list_advice(self) -> list[str]:
+        """What registrations do that their authors hardly meant, their events apart."""
+        handlers = {
+            handler.id: handler
+            for event in self.list_events()
+            for handler in self.registry.handlers_for(event)
+        }
+        return [
+            f"{handler.name} {advice}"
+            for handler in handlers.values()
+            for about, advice in handler.advice.items()
+            if about != "event"
+        ]
 
     async def find_undeclared(self) -> dict[str, list[str]]:
         """The events of modules' own that nobody here has declared, each with its hooks."""

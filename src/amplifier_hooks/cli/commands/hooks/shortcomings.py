@@ -1,9 +1,11 @@
-"""What is wrong with hooks that load: those that wait for an event nobody is known to emit."""
+"""What is probably wrong with hooks that load: one may never run, or runs twice."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+
+from amplifier_core.event_names import find_problem
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks
@@ -13,6 +15,11 @@ _MOST_TRAILS = 20
 
 async def list_shortcomings(found: EffectiveHooks) -> list[str]:
     """A sentence for each, for people."""
+    return [*found.list_advice(), *await _list_waiting(found)]
+
+
+async def _list_waiting(found: EffectiveHooks) -> list[str]:
+    """Hooks that wait for an event nobody is known to emit."""
     undeclared = await found.find_undeclared()
     if not undeclared:
         return []
@@ -21,10 +28,16 @@ async def list_shortcomings(found: EffectiveHooks) -> list[str]:
     alone = {event: set(hooks) - others for event, hooks in undeclared.items()}
     emitted = await asyncio.to_thread(_find_emitted, alone)
     return [
-        f"{event}: nobody has declared or emitted it; {', '.join(hooks)} may never run"
+        _explain(event, ", ".join(hooks))
         for event, hooks in sorted(undeclared.items())
         if event not in emitted
     ]
+
+
+def _explain(event: str, hooks: str) -> str:
+    if problem := find_problem(event):
+        return f"{hooks} may never run: {problem}"
+    return f"{event}: nobody has declared or emitted it; {hooks} may never run"
 
 
 def _find_emitted(events: dict[str, set[str]]) -> set[str]:
