@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 from pydantic import TypeAdapter
 
 from amplifier_hooks.approvals import errors
@@ -214,31 +214,20 @@ async def test_answers_about_sessions_fit_their_description(world: World):
 NOBODY = HookFigures(0, "", "", "")
 STATES = {"approvals": {"pending": 2, "approved": 1}, "sessions": {"running": 3}}
 
-_PAIR = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
-_SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? ([0-9.e+-]+)")
+LABELS = ("hook", "event", "action", "outcome", "status", "le")
 
 
-def read(text: str) -> dict[tuple[str, ...], float]:
-    """The samples by name and label values; anything else than the format is an error."""
+def read(text: bytes) -> dict[tuple[str, ...], float]:
+    """The samples by name and label values, as a client of Prometheus reads them."""
     found = {}
-    assert text.endswith("\n")
-    for line in text[:-1].split("\n"):
-        if line.startswith(("# HELP ", "# METRICS_TYPE ")):
-            continue
-        sample = _SAMPLE.fullmatch(line)
-        assert sample, line
-        name, inside, value = sample.groups()
-        pairs = _PAIR.findall(inside or "")
-        assert _PAIR.sub("", inside or "") == ""
-        labels = (re.sub(r"\\(.)", _unescape, text) for _, text in pairs)
-        key = (name.removeprefix("amplifier_"), *labels)
-        assert key not in found, "each series once"
-        found[key] = float(value)
+    for family in text_string_to_metric_families(text.decode()):
+        assert family.type != "unknown", f"{family.name} has no type"
+        for sample in family.samples:
+            values = (sample.labels[label] for label in LABELS if label in sample.labels)
+            key = (sample.name.removeprefix("amplifier_"), *values)
+            assert key not in found, "each series once"
+            found[key] = sample.value
     return found
-
-
-def _unescape(match: re.Match[str]) -> str:
-    return "\n" if match[1] == "n" else match[1]
 
 
 def test_what_hooks_did_is_told_by_hook_event_and_action() -> None:
@@ -276,7 +265,7 @@ def test_what_is_not_known_of_questions_is_a_gauge() -> None:
         told["hook_handed_over", "h", "not_run"] == told["hook_handed_over", "h", "not_known"] == 1
     )
     assert told["hook_contradicted_total", "h"] == 1
-    assert "# METRICS_TYPE amplifier_hook_handed_over gauge" in text
+    assert b"# TYPE amplifier_hook_handed_over gauge" in text
 
 
 def test_times_are_a_histogram_whose_last_bucket_has_all() -> None:
@@ -290,6 +279,13 @@ def test_times_are_a_histogram_whose_last_bucket_has_all() -> None:
     assert told[f"{name}_bucket", "h", "+Inf"] == told[f"{name}_count", "h"] == 2
     assert told[f"{name}_sum", "h"] == 0.004
     assert (f"{name}_count", "old") not in told
+
+
+def test_names_that_agents_made_up_do_not_break_the_format() -> None:
+    """Quotes, line ends and backslashes arrive as they are, half a character as a "?"."""
+    odd = 'a"b\\n\n} 1\ud800'
+    told = read(write_metrics([HookFigures(0, odd, "e", "deny", 1)], NOBODY, {}))
+    assert told["hook_calls_total", odd.replace("\ud800", "?"), "e", "deny"] == 1
 
 
 def test_what_is_not_told_apart_is_one_series() -> None:

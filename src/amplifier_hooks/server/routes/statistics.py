@@ -5,12 +5,21 @@ Once as JSON for the page and other programs, and once as Prometheus wants it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from time import time
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from amplifier_hooks.approvals.stores.statistics import BOUNDS, HookFigures
@@ -20,118 +29,122 @@ from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.services import Reader, Shared
 from amplifier_hooks.trails.recount import SHADOW
 
+Series = Counter[tuple[str, ...]]
+"""Values by the values of their labels."""
+
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OTHERS = "(others)"
 """The hook, event and action of everything that is not told apart."""
 
-Labels = tuple[tuple[str, str], ...]
-Series = dict[Labels, float]
-
-_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+COUNTED = {
+    "failures": "Calls of hooks that failed.",
+    "timeouts": "Calls of hooks that took too long.",
+    "injected_tokens": "Tokens that hooks put into conversations.",
+    "asked": "Questions of hooks that were put to somebody.",
+    "overruled": "Questions of hooks that a person allowed.",
+    "handed_over": "Questions of hooks that another program asked its own person.",
+    "contradicted": "Calls that a hook denied and that ran all the same.",
+}
+"""What is counted of each hook, and the help of its metric."""
 
 
 def write_metrics(
     figures: Iterable[HookFigures], rest: HookFigures, states: Mapping[str, Mapping[str, int]]
-) -> str:
+) -> bytes:
     """The whole answer to a scrape."""
     every = [*figures]
     if rest.count or rest.asked or rest.injected_tokens:
         every.append(replace(rest, hook=OTHERS, event=OTHERS, action=OTHERS))
-    blocks = [*_write_hooks(every), _write_times(every), *_write_states(states)]
-    return "".join(blocks)
+    registry = CollectorRegistry()
+    registry.register(_Metrics([*_list_hook_metrics(every), *_list_store_metrics(states)]))
+    return generate_latest(registry)
 
 
-def _write_hooks(every: list[HookFigures]) -> Iterator[str]:
-    calls, shadowed = _count_calls(every)
-    prefix = "amplifier_hook_"
-    yield _write(f"{prefix}calls_total", "Calls of hooks, by what they answered.", calls)
+class _Metrics(Collector):
+    """What is known when somebody asks; nothing is counted here."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self.metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        """All of them."""
+        return self.metrics
+
+
+def _list_hook_metrics(every: list[HookFigures]) -> Iterator[Metric]:
+    calls: Series = Counter()
+    shadowed: Series = Counter()
+    for one in every:
+        answered = one.action
+        if answered.startswith(SHADOW):
+            shadowed[one.hook, one.event, one.action.removeprefix(SHADOW)] += one.count
+            answered = "continue"
+        calls[one.hook, one.event, answered] += one.count
+    place = ("hook", "event", "action")
+    yield _count("hook_calls", "Calls of hooks, by what they answered.", place, calls)
     help = "Answers that shadow mode kept from having an effect."
-    yield _write(f"{prefix}shadowed_total", help, shadowed)
-    for name, help in (
-        ("failures", "Calls of hooks that failed."),
-        ("timeouts", "Calls of hooks that took too long."),
-        ("injected_tokens", "Tokens that hooks put into conversations."),
-        ("asked", "Questions of hooks that were put to somebody."),
-        ("overruled", "Questions of hooks that a person allowed."),
-        ("handed_over", "Questions of hooks that another program asked its own person."),
-        ("contradicted", "Calls that a hook denied and that ran all the same."),
-    ):
-        yield _write(f"{prefix}{name}_total", help, _sum(every, name))
-    decided: Series = {}
-    for outcome in ("allowed", "refused", "expired"):
-        for labels, value in _sum(every, outcome).items():
-            decided[*labels, ("outcome", outcome)] = value
-    yield _write(f"{prefix}decisions_total", "What became of questions of hooks.", decided)
-    handed: Series = {}
-    for outcome in ("not_run", "not_known"):  # both can become less: a result may still come
-        for labels, value in _sum(every, outcome).items():
-            handed[*labels, ("outcome", outcome)] = value
+    yield _count("hook_shadowed", help, place, shadowed)
+    for name, help in COUNTED.items():
+        yield _count(f"hook_{name}", help, ("hook",), _sum(every, name))
+    decided = _sum(every, "allowed", "refused", "expired")
+    help = "What became of questions of hooks."
+    yield _count("hook_decisions", help, ("hook", "outcome"), decided)
+    handed = _sum(every, "not_run", "not_known")  # both can become less: a result may still come
     help = "Questions that were handed over and are not known to have been allowed."
-    yield _write(f"{prefix}handed_over", help, handed, "gauge")
+    yield _show("hook_handed_over", help, ("hook", "outcome"), handed)
+    yield _list_times(every)
 
 
-def _count_calls(every: list[HookFigures]) -> tuple[Series, Series]:
-    calls: Series = {}
-    shadowed: Series = {}
+def _sum(every: list[HookFigures], *names: str) -> Series:
+    """The sums of some figures for each hook, labelled with their name if there are several."""
+    sums: Series = Counter()
     for one in every:
-        action, place = one.action, (("hook", one.hook), ("event", one.event))
-        if action.startswith(SHADOW):
-            _add(shadowed, (*place, ("action", action.removeprefix(SHADOW))), one.count)
-            action = "continue"
-        _add(calls, (*place, ("action", action)), one.count)
-    return calls, shadowed
-
-
-def _sum(every: list[HookFigures], name: str) -> Series:
-    sums: Series = {}
-    for one in every:
-        _add(sums, (("hook", one.hook),), getattr(one, name))
+        for name in names:
+            labels = (one.hook, name) if len(names) > 1 else (one.hook,)
+            sums[labels] += getattr(one, name)
     return sums
 
 
-def _add(series: Series, labels: Labels, value: float) -> None:
-    series[labels] = series.get(labels, 0) + value
-
-
-def _write_times(every: list[HookFigures]) -> str:
-    name = "amplifier_hook_duration_seconds"
-    lines = [_write_head(name, "How long calls of hooks took.", "histogram")]
-    timed = _sum(every, "timed")
+def _list_times(every: list[HookFigures]) -> Metric:
+    help = "How long calls of hooks took."
+    metric = HistogramMetricFamily("amplifier_hook_duration_seconds", help, labels=("hook",))
     spent = _sum(every, "milliseconds")
-    within = {bound: _sum(every, f"within_{bound}") for bound in BOUNDS}
-    for labels, count in timed.items():
-        if not count:
-            continue
-        buckets = [(f"{bound / 1000:g}", within[bound][labels]) for bound in BOUNDS]
-        for bound, value in [*buckets, ("+Inf", count)]:
-            lines.append(_write_sample(f"{name}_bucket", (*labels, ("le", bound)), value))
-        lines.append(_write_sample(f"{name}_sum", labels, spent[labels] / 1000))
-        lines.append(_write_sample(f"{name}_count", labels, count))
-    return "".join(lines)
+    within = {f"{bound / 1000:g}": _sum(every, f"within_{bound}") for bound in BOUNDS}
+    within["+Inf"] = _sum(every, "timed")
+    for labels, count in within["+Inf"].items():
+        if count:
+            buckets = [(bound, sums[labels]) for bound, sums in within.items()]
+            metric.add_metric(_clean(labels), buckets, spent[labels] / 1000)
+    return metric
 
 
-def _write_states(states: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _list_store_metrics(states: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     for name, counts in states.items():
-        series: Series = {(("status", status),): number for status, number in counts.items()}
+        series: Series = Counter({(status,): number for status, number in counts.items()})
         help = f"How many {name} the store has, by what became of them."
-        yield _write(f"amplifier_{name}", help, series, "gauge")
-    waiting: Series = {(): states.get("approvals", {}).get("pending", 0)}
+        yield _show(name, help, ("status",), series)
+    waiting = states.get("approvals", {}).get("pending", 0)
     help = "Questions that nobody has answered yet."
-    yield _write("amplifier_approvals_waiting", help, waiting, "gauge")
+    yield GaugeMetricFamily("amplifier_approvals_waiting", help, waiting)
 
 
-def _write(name: str, help: str, series: Series, type: str = "counter") -> str:
-    samples = (_write_sample(name, labels, value) for labels, value in series.items())
-    return _write_head(name, help, type) + "".join(samples)
+def _count(name: str, help: str, labels: tuple[str, ...], series: Series) -> Metric:
+    return _fill(CounterMetricFamily(f"amplifier_{name}", help, labels=labels), series)
 
 
-def _write_head(name: str, help: str, type: str) -> str:
-    return f"# HELP {name} {help}\n# METRICS_TYPE {name} {type}\n"
+def _show(name: str, help: str, labels: tuple[str, ...], series: Series) -> Metric:
+    return _fill(GaugeMetricFamily(f"amplifier_{name}", help, labels=labels), series)
 
 
-def _write_sample(name: str, labels: Labels, value: float) -> str:
-    pairs = ",".join(f'{key}="{text.translate(_ESCAPES)}"' for key, text in labels)
-    return f"{name}{{{pairs}}} {value}\n" if pairs else f"{name} {value}\n"
+def _fill(metric: CounterMetricFamily | GaugeMetricFamily, series: Series) -> Metric:
+    for labels, value in series.items():
+        metric.add_metric(_clean(labels), value)
+    return metric
+
+
+def _clean(labels: Iterable[str]) -> list[str]:
+    """Names come from agents, and may have what UTF-8 has not."""
+    return [text.encode(errors="replace").decode() for text in labels]
 
 
 router = APIRouter(prefix="/statistics", tags=["statistics"])
@@ -169,4 +182,4 @@ async def get_metrics(_: Reader, services: Shared) -> Response:
     statistics = services.store.statistics
     figures, rest = await statistics.sum_up()
     text = write_metrics(figures, rest, await statistics.count_states())
-    return Response(text.encode(errors="replace"), media_type=METRICS_TYPE)
+    return Response(text, media_type=METRICS_TYPE)

@@ -73,9 +73,10 @@ async def test_prometheus_gets_the_figures_of_all_time_with_a_token(world: World
         200,
         "text/plain; version=0.0.4; charset=utf-8",
     )
-    labels = 'hook="h\\"1",event="tool:pre",action="deny"'
-    assert f"amplifier_hook_calls_total{{{labels}}} 1\n" in told.text
-    assert "amplifier_approvals_waiting 1\n" in told.text
+    labels = 'action="deny",event="tool:pre",hook="h\\"1"'
+    assert "# TYPE amplifier_hook_calls_total counter\n" in told.text
+    assert f"amplifier_hook_calls_total{{{labels}}} 1.0\n" in told.text
+    assert "amplifier_approvals_waiting 1.0\n" in told.text
     async with world.client() as nobody, await world.agent() as agent:
         assert (await nobody.get(f"{world.address}/metrics")).status_code == 401
         assert (await agent.get(f"{world.address}/metrics")).status_code == 403
