@@ -151,10 +151,12 @@ class Disk:
         self._segment.sync()
         if loss := self.find_loss():
             raise TakenAway(loss)
-        segment, newest = self._segment, batch.newest.text if batch.newest else None
+        segment = self._segment
+        newest = batch.newest.text if batch.newest else None
         # After the lines, so that the state is never ahead of them.
         self._state.write(State(self._log, segment.number, segment.offset, batch.head, newest))
-        notes, self._unsynced_notes = self._unsynced_notes, []
+        notes = self._unsynced_notes
+        self._unsynced_notes = []
         # A state that is a little old costs a longer look at the next opening and nothing else, so
         # its own sync can wait for a checkpoint.
         if notes:

@@ -25,7 +25,8 @@ def verify_signature(public_key: bytes, message: bytes, signature: bytes) -> boo
     """Whether the signature is the key's on the message."""
     if len(public_key) != 32 or len(signature) != 64:
         return False
-    commitment, scalar = signature[:32], int.from_bytes(signature[32:], "little")
+    commitment = signature[:32]
+    scalar = int.from_bytes(signature[32:], "little")
     # Without this bound the same signature could be written in several ways.
     if scalar >= ORDER:
         return False
@@ -40,7 +41,8 @@ def verify_signature(public_key: bytes, message: bytes, signature: bytes) -> boo
 def decode_point(encoded: bytes) -> Point | None:
     """The point of 32 bytes; None if there is none with that y."""
     number = int.from_bytes(encoded, "little")
-    sign, y = number >> 255, (number & (2**255 - 1)) % P
+    sign = number >> 255
+    y = (number & (2**255 - 1)) % P
     x = _recover_x(y)
     if x is None:
         return None
@@ -53,13 +55,15 @@ def decode_point(encoded: bytes) -> Point | None:
 def encode_point(point: Point) -> bytes:
     """The 32 bytes of a point: y, and the lowest bit of x on top."""
     inverse = pow(point[2], -1, P)
-    x, y = point[0] * inverse % P, point[1] * inverse % P
+    x = point[0] * inverse % P
+    y = point[1] * inverse % P
     return (y | (x & 1) << 255).to_bytes(32, "little")
 
 
 def _recover_x(y: int) -> int | None:
     """A root of (y² - 1) / (d y² + 1), if there is one."""
-    u, v = (y * y - 1) % P, (D * y * y + 1) % P
+    u = (y * y - 1) % P
+    v = (D * y * y + 1) % P
     x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
     if (v * x * x - u) % P == 0:
         return x
@@ -80,7 +84,10 @@ def _add(one: Point, other: Point) -> Point:
     b = (y1 + x1) * (y2 + x2) % P
     c = 2 * D * t1 * t2 % P
     d = 2 * z1 * z2 % P
-    e, f, g, h = b - a, d - c, d + c, b + a
+    e = b - a
+    f = d - c
+    g = d + c
+    h = b + a
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 

@@ -39,7 +39,9 @@ def may_have_long_key(text: bytes) -> bool:
     if b"\\" in text and b'\\"' in text:
         # Of the same length, but with no quote that is not the end of a text.
         text = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
-    start, last, find_before = 0, len(text) - _SPAN, text.rfind
+    start = 0
+    last = len(text) - _SPAN
+    find_before = text.rfind
     while start <= last:
         quote = find_before(b'"', start, start + _SPAN)
         if quote < 0:
@@ -66,7 +68,8 @@ def may_have_long_number(text: bytes) -> bool:
     return _LONG in text.translate(_KINDS)
 
 
-_MEMBERS, _NODES = WIDE.members, WIDE.nodes
+_MEMBERS = WIDE.members
+_NODES = WIDE.nodes
 _LEVELS = range(WIDE.depth - 1)
 
 
@@ -157,7 +160,8 @@ class Walk:
         return kept
 
     def _simplify_members(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        simplify, limit = self.simplify, self._limits.text
+        simplify = self.simplify
+        limit = self._limits.text
         kept: dict[str, Any] = {}
         for key, entry in islice(value.items(), self._limits.members):
             name = key
@@ -171,7 +175,8 @@ class Walk:
         return kept
 
     def _simplify_array(self, value: Collection[Any], depth: int) -> list[Any]:
-        simplify, limit = self.simplify, self._limits.members
+        simplify = self.simplify
+        limit = self._limits.members
         if len(value) <= limit:
             return [simplify(entry, depth) for entry in value]
         kept = [simplify(entry, depth) for entry in islice(value, limit)]
@@ -285,7 +290,8 @@ LATER_LIMIT = 4000
 _PLACE = b'"session":%b,"turn":%b'
 _REST = b',"event":%b,"hook":%b,"registration":%b,"type":%b'
 # Together within SOURCE_LIMIT.
-_PLACE_LIMIT, _REST_LIMIT = 1024, SOURCE_LIMIT - 1024
+_PLACE_LIMIT = 1024
+_REST_LIMIT = SOURCE_LIMIT - 1024
 
 
 def load_dump() -> Callable[[Any], bytes]:

@@ -136,7 +136,8 @@ class GroupCommit:
         with self.lock:
             if self.failure is not None:
                 return
-            self.failure, self.taken = reason, taken
+            self.failure = reason
+            self.taken = taken
             self._queue.refuse()
         self._on_failure(reason)
         self.waiters.fail(f"The audit trail takes no records: {reason}")

@@ -116,8 +116,10 @@ class LineMaker:
 
     def take(self) -> tuple[list[Item], list[Note]]:
         """All lines that were made, with the checkpoints among them."""
-        items, self._items = self._items, []
-        notes, self._notes = self._notes, []
+        items = self._items
+        self._items = []
+        notes = self._notes
+        self._notes = []
         return items, notes
 
     def _make_lines(self, records: list[Waiting]) -> None:
@@ -373,23 +375,28 @@ class RecordQueue:
         with self._chaining:
             with self.lock:
                 work = self._give_work()
-                values, self._values = self._values, []
-                removed, self._removed = self._removed, []
-                self._taken, self.waiting_bytes = self.size, 0
+                values = self._values
+                self._values = []
+                removed = self._removed
+                self._removed = []
+                self._taken = self.size
+                self.waiting_bytes = 0
             self._make(work)
             items, notes = self._maker.take()
             return Batch(items, values, notes, removed, self._maker.head, self._maker.newest)
 
     def _give_work(self) -> tuple[list[Work], int, int]:
         """What is to be chained; the segment that it ends in, and how long that was thought."""
-        work, self._run = self._work, []
+        work = self._work
+        self._run = []
         self._work = [self._run]
         return work, self._segment, self._segment_size
 
     def _make(self, given: tuple[list[Work], int, int]) -> None:
         work, segment, counted = given
         self._maker.make(work)
-        size, line_bytes = self._maker.segment_size, self._maker.measure_line()
+        size = self._maker.segment_size
+        line_bytes = self._maker.measure_line()
         with self.lock:
             self._line_bytes = line_bytes
             # What was only counted about, and what the log added, is known now.

@@ -41,7 +41,8 @@ from amplifier_audit.strict_json import RECORD_LIMIT
 
 def describe_misplacement(record: Record, log: str | None, head: Head) -> tuple[Kind, str]:
     """A whole record, but not the next one after `head` of this log."""
-    found, expected = record["seq"], head.size
+    found = record["seq"]
+    expected = head.size
     if log is not None and record["log"] != log:
         return "wrong log", f"a record of log {record['log'][:64]!r}"
     if found == expected:
@@ -299,8 +300,11 @@ class LineVerifier:
 
     def join(self, later: LineVerifier) -> None:
         """Be where another verifier is, that began where this one is and found all right."""
-        self.log, self.line_start = later.log, later.line_start
-        self.tree, self.hash, self.unsigned = later.tree, later.hash, later.unsigned
+        self.log = later.log
+        self.line_start = later.line_start
+        self.tree = later.tree
+        self.hash = later.hash
+        self.unsigned = later.unsigned
         self.checkpoints += later.checkpoints
         self.signed += later.signed
         self.unchecked += later.unchecked

@@ -54,7 +54,9 @@ class Tree:
 
     def push(self, leaf: bytes) -> None:
         """Add the hash of one more leaf."""
-        size, node, frontier = self.size, leaf, self._frontier
+        size = self.size
+        node = leaf
+        frontier = self._frontier
         self.size = size + 1
         while size & 1:
             digest = NODE_DIGEST.copy()
@@ -65,7 +67,9 @@ class Tree:
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Add the hashes of many leaves: level by level, which takes less time than one by one."""
-        nodes, frontier, size = list(leaves), self._frontier, self.size
+        nodes = list(leaves)
+        frontier = self._frontier
+        size = self.size
         self.size = size + len(nodes)
         alone: list[bytes] = []
         while nodes:
@@ -120,17 +124,21 @@ def compute_inclusion_root(
     """The root that the proof leads to from a leaf's hash; None if it cannot be one."""
     if not 0 <= index < size:
         return None
-    here, last, root = index, size - 1, leaf
+    here = index
+    last = size - 1
+    root = leaf
     for sibling in proof:
         if last == 0:
             return None
         if here & 1 or here == last:
             root = hash_node(sibling, root)
             while here and not here & 1:
-                here, last = here >> 1, last >> 1
+                here = here >> 1
+                last = last >> 1
         else:
             root = hash_node(root, sibling)
-        here, last = here >> 1, last >> 1
+        here = here >> 1
+        last = last >> 1
     return root if last == 0 else None
 
 
@@ -211,7 +219,8 @@ def _fold_range(low: int, high: int, roots: Mapping[Range, bytes]) -> bytes | No
     if high - low < 2:
         return None
     middle = _split(low, high)
-    left, right = _fold_range(low, middle, roots), _fold_range(middle, high, roots)
+    left = _fold_range(low, middle, roots)
+    right = _fold_range(middle, high, roots)
     return None if left is None or right is None else hash_node(left, right)
 
 

@@ -112,7 +112,8 @@ class LogBroken:
     @classmethod
     def parse(cls, body: Mapping[str, Any]) -> LogBroken:
         """From a line."""
-        expected, found = _mapping(body, "expected"), _mapping(body, "found")
+        expected = _mapping(body, "expected")
+        found = _mapping(body, "found")
         return cls(why=_text(body, "why") or "None", expected=expected, found=found)
 
 

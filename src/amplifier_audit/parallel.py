@@ -82,7 +82,8 @@ class SegmentFeed:
         return min(told, known.size) if known and known.size > size else told
 
     def _move_on(self, read: int, last: int) -> None:
-        size, known = self.verifier.size, self.acknowledged
+        size = self.verifier.size
+        known = self.acknowledged
         if known and size == known.size and self.verifier.hash != known.hash:
             self.end += read - last
             raise Contradiction("fork", size, "not the history that the writer acknowledged")

@@ -17,7 +17,8 @@ LINKS = len(',"prev":""') + 64 + TAIL
 """How long the end of a line is that holds the two hashes."""
 
 # Made once, because to make one takes as long as to cut with it.
-_COVERED, _LEAF = slice(-TAIL), slice(-1)
+_COVERED = slice(-TAIL)
+_LEAF = slice(-1)
 # How sequences end behind their thousands, which are the same in many that follow each other: to
 # put them together takes half as long as to make them.
 _BLOCK = 1000
@@ -43,7 +44,9 @@ def are_in_place(lines: Sequence[bytes], start: bytes, size: int) -> bool:
 
 def check_links(lines: Sequence[bytes], before: str) -> tuple[list[bytes], str] | None:
     """The leaves of the lines and the hash of the last; None if a link or a hash is wrong."""
-    copy_record, copy_leaf, own = RECORD_DIGEST.copy, LEAF_DIGEST.copy, before
+    copy_record = RECORD_DIGEST.copy
+    copy_leaf = LEAF_DIGEST.copy
+    own = before
     leaves: list[bytes] = []
     for line in lines:
         record = copy_record()
@@ -103,7 +106,10 @@ class Skeletons:
 
     def find_unknown(self, contents: Sequence[bytes]) -> list[int]:
         """The places of the contents of which it is not known that the strict parser takes them."""
-        get, same, zero, doubt = self._known.get, _SAME_DIGITS, _ZERO, _doubt
+        get = self._known.get
+        same = _SAME_DIGITS
+        zero = _ZERO
+        doubt = _doubt
         unknown = [zero in get(one.translate(same), doubt)(one) for one in contents]
         return [place for place, one in enumerate(unknown) if one] if True in unknown else []
 
@@ -134,7 +140,8 @@ def _make_room(skeletons: dict[bytes, Any]) -> None:
 
 def _make_pick(content: bytes) -> Pick | None:
     """None if other digits could make a difference to the strict parser."""
-    places, at = [], 0
+    places = []
+    at = 0
     for token in split_tokens(content):
         if not _is_safe(token):
             return None
@@ -190,7 +197,11 @@ _MEMBERS = re.compile(
 )
 _TYPE = b',"type":"'
 # Where the values of these members stand among the tokens: key, value, comma, and so on.
-_TIME, _MONO, _SESSION, _TURN, _KIND = 1, 4, 7, 10, 22
+_TIME = 1
+_MONO = 4
+_SESSION = 7
+_TURN = 10
+_KIND = 22
 _SELDOM = frozenset({_TIME, _MONO, _SESSION, _TURN})
 
 NOTHING = rb"(?!)"
@@ -354,7 +365,8 @@ class LineBatches:
 
     def _take_run(self, lines: Sequence[bytes], first: int, stop: int) -> bool:
         """Check some of them; False if there are no more, or one of them is not surely right."""
-        verifier, size = self._verifier, self._verifier.size
+        verifier = self._verifier
+        size = self._verifier.size
         # Only sequences of one length: then all contents begin at the same byte.
         most = min(self._most, verifier.count_ordinary(), stop - size, count_alike(size))
         run = lines[first : first + max(most, 0)]
@@ -368,7 +380,8 @@ class LineBatches:
 
     def feed(self, line: bytes) -> None:
         """Check the next line by all rules; Mismatch if another belongs there."""
-        verifier, before = self._verifier, self._verifier.hash
+        verifier = self._verifier
+        before = self._verifier.hash
         start = b"%b%d," % (verifier.line_start, verifier.size)
         record = verifier.feed(line)
         end = f',"prev":"{before}","hash":"{verifier.hash}"}}\n'.encode()
@@ -388,7 +401,8 @@ class LineBatches:
 
     def _count_fitting(self, lines: Sequence[bytes]) -> int:
         """How many lines there are up to the first with a content that is not surely right."""
-        verifier, skeletons = self._verifier, self._shapes.skeletons
+        verifier = self._verifier
+        skeletons = self._shapes.skeletons
         begin = len(verifier.line_start) + len(str(verifier.size)) + 1
         inner = slice(begin, -LINKS)
         contents = [line[inner] for line in lines]
@@ -401,7 +415,8 @@ class LineBatches:
         return len(lines)
 
     def _fits_shape(self, line: bytes, begin: int, *, named: bool) -> bool:
-        last, end = self._last, len(line) - LINKS
+        last = self._last
+        end = len(line) - LINKS
         if not last.next.fits(line, begin, end):
             found = self._shapes.find(line, begin, end)
             if found is None:

@@ -53,7 +53,8 @@ def _follow(
             if (record := parse_or_none(line)) is not None:
                 yield record
         if directory.segment_path(number + 1).exists():
-            number, offset = number + 1, 0
+            number = number + 1
+            offset = 0
         else:
             wait(poll)
 

@@ -144,7 +144,8 @@ class Head:
     def from_dict(cls, data: Mapping[str, Any]) -> Head:
         """From JSON; ValueError for anything else."""
         try:
-            size, last = int(data["size"]), str(data["hash"])
+            size = int(data["size"])
+            last = str(data["hash"])
             frontier = tuple(bytes.fromhex(node) for node in data["frontier"])
             Tree(size, frontier)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -189,15 +190,20 @@ class Chain:
 
     def extend_all(self, records: Iterable[Waiting]) -> list[bytes]:
         """The lines of the next records; each says when it came, in nanoseconds of both clocks."""
-        start, size, last = self._start, self.size, self._hash
-        begin_record, begin_leaf = RECORD_DIGEST.copy, LEAF_DIGEST.copy
-        known, date = -1, b""
+        start = self._start
+        size = self.size
+        last = self._hash
+        begin_record = RECORD_DIGEST.copy
+        begin_leaf = LEAF_DIGEST.copy
+        known = -1
+        date = b""
         lines: list[bytes] = []
         leaves: list[bytes] = []
         for source, body, moment, ticks in records:
             second, fraction = divmod(moment, 1_000_000_000)
             if second != known:
-                known, date = second, _format_second(second)
+                known = second
+                date = _format_second(second)
             covered = _COVERED % (
                 start,
                 size,
@@ -217,7 +223,8 @@ class Chain:
             leaves.append(digest.digest())
             lines.append(leaf + b"\n")
             size += 1
-        self.size, self._hash = size, last
+        self.size = size
+        self._hash = last
         self._tree.extend(leaves)
         return lines
 

@@ -142,7 +142,8 @@ def _scan_segments(
     scan = _Scan(verifier.log, verifier.head, first, offset)
     for number in segments:
         start = offset if number == first else 0
-        scan.segment, scan.offset = number, start
+        scan.segment = number
+        scan.offset = start
         for position, line in read_lines(directory.segment_path(number), start):
             try:
                 record = verifier.feed(line)
@@ -152,7 +153,8 @@ def _scan_segments(
                 return scan
             scan.sealed = record["type"] == "sealed"
             scan.offset = position + len(line)
-            scan.log, scan.head = verifier.log, verifier.head
+            scan.log = verifier.log
+            scan.head = verifier.head
     return scan
 
 
@@ -275,7 +277,8 @@ def choose_name(directory: AuditDirectory) -> str | None:
 
 
 def _refuse_another_key(directory: AuditDirectory, first: Record, signer: Signer | None) -> None:
-    known, given = LogOpened.parse(first["body"]).key, signer and signer.public
+    known = LogOpened.parse(first["body"]).key
+    given = signer and signer.public
     if known != given:
         raise AuditUnavailable(
             f"The log {directory.path} is signed with {known or 'no key'}, "

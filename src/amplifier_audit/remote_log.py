@@ -177,7 +177,8 @@ class Link:
             return self._say_goodbye()
         due = monotonic() - self._asked >= IDLE
         if self._outbox.waiting and (self._wanted or due):
-            self._wanted, self._asked = False, monotonic()
+            self._wanted = False
+            self._asked = monotonic()
             self._socket.sendall(encode_message(commit=self._outbox.size))
         for answer in self._receive(IDLE if self._outbox.waiting else None):
             self._handle(answer)
@@ -222,7 +223,8 @@ class Link:
     def _reconnect(self, error: Exception) -> None:
         """Within patience; what was sent and not acknowledged is sent again."""
         self._socket.close()
-        until, why = monotonic() + self._patience, str(error)
+        until = monotonic() + self._patience
+        why = str(error)
         while monotonic() < until:
             try:
                 self._socket = self._connect()

@@ -152,7 +152,8 @@ def escape_text(value: Any) -> str:
 
 
 def _describe_range(report: Report) -> str:
-    first, size = report.first, report.size
+    first = report.first
+    size = report.size
     return f"records {first} to {size - 1}" if size > first else f"no records from {first} on"
 
 
@@ -183,7 +184,9 @@ def _describe_verdict(report: Report) -> str:
 
 def _list_proofs(report: Report) -> list[str]:
     """What anchors and signatures cover, and how much they do not."""
-    first, proven, signed = report.first, report.proven_to, report.signed_to
+    first = report.first
+    proven = report.proven_to
+    signed = report.signed_to
     parts = []
     if proven is not None:
         which = f"records {first} to {proven - 1}" if first else f"the first {proven} records"

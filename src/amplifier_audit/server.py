@@ -124,7 +124,8 @@ class ServedTrail:
                 return
 
     async def _commit(self) -> None:
-        count, self._unsynced = self.count, 0
+        count = self.count
+        self._unsynced = 0
         await self.log.commit()
         await self._send(durable=count)
 
@@ -156,7 +157,8 @@ def digest_client(secret: str) -> str:
 
 def count_records(records: Iterable[Record], client: str) -> int:
     """Those that stand behind its connections; earlier ones are counted in the connection."""
-    count, connected = 0, False
+    count = 0
+    connected = False
     for record in records:
         if record["type"] == WriterConnected.type:
             writer = WriterConnected.parse(record["body"])

@@ -83,7 +83,8 @@ class Identity:
 
 def find_unrecorded_removal(verifier: LineVerifier, missing: int) -> Finding | None:
     """The first so many segments are gone, and no record says that they were to be removed."""
-    claims, position = verifier.claims, verifier.position
+    claims = verifier.claims
+    position = verifier.position
     signed = verifier.key is not None and claims.signs_removals(position)
     if missing <= claims.find_removed_to(position if signed else None) + 1:
         return None
@@ -282,7 +283,8 @@ class LogVerification:
         self, verifier: LineVerifier, finding: Finding, index: int, offset: int, line: bytes
     ) -> Report:
         """A line is wrong: what a crash leaves, or what somebody did?"""
-        state, last = self.log.state, index == len(self.log.paths) - 1
+        state = self.log.state
+        last = index == len(self.log.paths) - 1
         unknown = verifier.size >= state.head.size if state else is_torn(line) and offset > 0
         torn = last and unknown
         place = replace(finding, segment=self.log.paths[index].name, byte=offset)
@@ -320,7 +322,8 @@ class LogVerification:
             last = self.log.paths[-1]
             finding = Finding("cut below anchor", verifier.size, message)
             return self._report_damage(verifier, finding, last, last.stat().st_size)
-        claims, position = verifier.claims, verifier.position
+        claims = verifier.claims
+        position = verifier.position
         wrong = find_unrecorded_removal(verifier, self._missing)
         if wrong := wrong or self._identity.find_stranger(claims, position):
             return verifier.report("tampered", wrong)

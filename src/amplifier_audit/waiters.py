@@ -46,7 +46,8 @@ class Waiters:
     def fail(self, reason: str) -> None:
         """Tell everybody who waits now that it was in vain, and why."""
         with self._lock:
-            waiters, self._waiting = self._waiting, []
+            waiters = self._waiting
+            self._waiting = []
         _wake(waiters, reason)
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -81,7 +81,8 @@ class Witness:
             sent = None if body is None else json.dumps(body)
             connection.request(method, parts.path.rstrip("/") + path, sent, headers)
             answer = connection.getresponse()
-            status, content = answer.status, answer.read(ANSWER_LIMIT + 1)
+            status = answer.status
+            content = answer.read(ANSWER_LIMIT + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise WitnessUnavailable(
                 f"The witness {parts.netloc} does not answer: {error}"
@@ -140,7 +141,8 @@ def _is_loopback(host: str) -> bool:
 
 
 logger = logging.getLogger(__name__)
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 30.0
 
 
 class WitnessSender:
@@ -191,14 +193,16 @@ class WitnessSender:
         log = open_log(self._path)
         if self._read is None or self._read.path not in log.paths:
             self._known, self._read = self._compare(log, note.checkpoint)
-        size, read = note.checkpoint.size, self._read
+        size = note.checkpoint.size
+        read = self._read
         if size <= self._known:
             return
         ranges = list_consistency_ranges(self._known, size) if self._known else []
         roots = RangeRoots(ranges, read.tree.size, read.tree.frontier)
         grown = read.grow(log, size, roots.push)
         self._witness.put(note, roots.compute_roots())
-        self._known, self._read = size, grown
+        self._known = size
+        self._read = grown
 
     def _compare(self, log: LogFiles, checkpoint: Checkpoint) -> tuple[int, _Reading]:
         """How far the witness has seen the log; that must be the beginning of what is here."""
@@ -229,14 +233,17 @@ class _Reading:
 
     def grow(self, log: LogFiles, size: int, take: Callable[[bytes], None] | None = None) -> Self:
         """Read on to that size, and hand out the hashes on the way."""
-        tree, path, offset = Tree(self.tree.size, self.tree.frontier), self.path, self.offset
+        tree = Tree(self.tree.size, self.tree.frontier)
+        path = self.path
+        offset = self.offset
         for at in log.paths[log.paths.index(self.path) :]:
             for position, line in read_lines(at, self.offset if at == self.path else 0):
                 if tree.size == size:
                     return replace(self, tree=tree, path=path, offset=offset)
                 leaf = hash_leaf(line[:-1])
                 tree.push(leaf)
-                path, offset = at, position + len(line)
+                path = at
+                offset = position + len(line)
                 if take is not None:
                     take(leaf)
         if tree.size < size:

@@ -56,7 +56,8 @@ def _apply_edits(text: str, edits: Iterable[Any]) -> str | None:
     for edit in edits:
         if not isinstance(edit, Mapping):
             return None
-        old, new = edit.get("old_string"), edit.get("new_string")
+        old = edit.get("old_string")
+        new = edit.get("new_string")
         if not isinstance(old, str) or not isinstance(new, str) or old not in text or not old:
             return None
         text = text.replace(old, new, -1 if edit.get("replace_all") else 1)
@@ -101,7 +102,8 @@ def list_rows(change: Change) -> list[str] | None:
     """The rows of a unified diff; None when nothing is there to compare, or it takes too long."""
     if change.before is None:
         return None
-    before, after = split_lines(change.before), split_lines(change.after)
+    before = split_lines(change.before)
+    after = split_lines(change.after)
     if max(len(before), len(after)) > DIFF_LINES:
         return None
     return list(difflib.unified_diff(before, after, n=3, lineterm=""))[2:]

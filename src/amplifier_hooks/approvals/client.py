@@ -62,7 +62,8 @@ def split_records(
         length = _measure(record)
         if portion and (size + length > largest or len(portion) == MOST):
             yield portion
-            portion, size = [], 0
+            portion = []
+            size = 0
         portion.append(record)
         size += length
     if portion:

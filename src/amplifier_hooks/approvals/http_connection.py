@@ -128,7 +128,8 @@ class Connection:
     async def close(self) -> None:
         """End all connections."""
         if self._client is not None:
-            client, self._client = self._client, None
+            client = self._client
+            self._client = None
             await client.aclose()
 
     async def _exchange(self, method: str, path: str, seconds: float, **more: Any) -> Any:

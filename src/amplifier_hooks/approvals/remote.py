@@ -142,7 +142,8 @@ class PutQuestion:
         if approval.status not in ("approved", "denied"):
             raise ApprovalError(f"the question was closed elsewhere: it is {approval.status!r}")
         edited = approval.edited_input
-        option, comment = approval.option, approval.comment
+        option = approval.option
+        comment = approval.comment
         if edited is not None:
             option = self._choose_once(option)
             words = word_edit(edited, self._question.tool_name)
@@ -465,7 +466,8 @@ class RemoteApproval:
         except StoreError:
             return None
         usable = {"pending", "approved", "denied"} if left.get("open") else {"approved"}
-        session, request = question.session_id or "", found.request
+        session = question.session_id or ""
+        request = found.request
         if (request.session_id, request.digest) != (session, question.digest):
             return None
         if found.status not in usable:
@@ -513,7 +515,8 @@ class RemoteApproval:
         found: Approval | None = None,
     ) -> PutQuestion:
         """A question on its way; its time begins to run. `alone`: it is on no screen here."""
-        call, session = "", question.session_id or ""
+        call = ""
+        session = question.session_id or ""
         if question.event == TOOL_PRE and question.tool_call_id:
             call = self.names.name(session, question.tool_call_id, question.digest)
         return PutQuestion(

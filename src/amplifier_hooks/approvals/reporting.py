@@ -131,7 +131,8 @@ class Publisher:
             dropped = RecordsDropped(count=self._dropped)
             record = write_record(lost.number, dropped.type, dropped.to_dict(), turn=lost.turn)
             taken.insert(0, (session_id, record))
-            self._dropped, self._last = 0, None
+            self._dropped = 0
+            self._last = None
         return taken
 
     async def _send(self, batch: Sequence[Waiting]) -> None:
@@ -356,7 +357,8 @@ class ReportingSink:
             sequence = self._write(ToolStarted.type, body, source)
         except Exception as error:  # noqa: BLE001 - told by `commit`, after the claim
             self._sequence += 1
-            sequence, failure = -self._sequence, error
+            sequence = -self._sequence
+            failure = error
         self._starts[sequence] = (start, failure)
         return sequence
 

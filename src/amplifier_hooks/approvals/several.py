@@ -147,11 +147,14 @@ class _Race:
 
         None if it could not be closed, which a refusal can live with.
         """
-        handed, by, option = "", "", ""
+        handed = ""
+        by = ""
+        option = ""
         if isinstance(answer, HandedOver):
             handed = f"handed over to {answer.to}, which asks its person"
         else:
-            by, option = answer.by or "somebody", answer.option
+            by = answer.by or "somebody"
+            option = answer.option
         try:
             closed = await put.withdraw(by=by, option=option, reason=handed)
         except StoreError as error:

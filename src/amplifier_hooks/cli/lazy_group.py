@@ -16,7 +16,8 @@ class HelpContext(click.Context):
 
     def get_help(self) -> str:
         """The help of the command, with its examples at the end."""
-        page, command = HelpPage(), self.command
+        page = HelpPage()
+        command = self.command
         command.format_usage(self, page)
         command.format_help_text(self, page)
         command.format_arguments(self, page)

@@ -167,7 +167,8 @@ def refuse_special_files(arguments: Sequence[str]) -> None:
             option = word
             continue
         if word.startswith("-"):
-            option, word = name, value
+            option = name
+            word = value
         if option not in _WRITTEN and _is_special(word):
             raise click.UsageError(
                 f"{word} is a pipe, a device or a socket; name an ordinary file or a folder"

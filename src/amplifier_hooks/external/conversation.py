@@ -126,5 +126,6 @@ class ExternalContext:
 
     def take(self) -> list[dict[str, Any]]:
         """What was added since the last time, and belongs to no event."""
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         return waiting

@@ -52,7 +52,8 @@ class SharedSession:
             with self._changing:
                 if self.run is not None and not self.run.has_ended:
                     return self.run
-                first, mine = self._opening, Future[None]()
+                first = self._opening
+                mine = Future[None]()
                 if first is None:
                     self._opening = mine
             if first is None:
@@ -147,7 +148,8 @@ class Governor:
 
     async def _open(self, coverage: Coverage, agent: str, home: Home) -> Run:
         await self.end_idle()
-        parent, shared = self._find_parent(), self._find_shared()
+        parent = self._find_parent()
+        shared = self._find_shared()
         if parent is not None:
             opened = await parent.home.run(
                 open_child(parent.coordinator, agent, coverage.framework, coverage)
@@ -175,7 +177,8 @@ class Governor:
         self, opened: ExternalSession, coverage: Coverage, home: Home, *, is_child: bool = False
     ) -> Run:
         run = Run(opened, home, coverage, self._shown)
-        run.governor, run.is_child = self, is_child
+        run.governor = self
+        run.is_child = is_child
         with self._lock:
             self._runs.add(run)
         return run

@@ -98,7 +98,8 @@ class Handover:
 
     def take(self, given: Any) -> str | None:
         """Keep the framework's answer; returns why it is none, if so."""
-        asked, self.asked = self.asked, None
+        asked = self.asked
+        self.asked = None
         if asked is None:
             return "nothing was asked"
         if not isinstance(given, dict) or not isinstance(given.get("option"), str):

@@ -113,15 +113,18 @@ class Home:
 
         If it takes too long then, it goes on by itself.
         """
-        doing, stopped = asyncio.ensure_future(self.run(work)), None
+        doing = asyncio.ensure_future(self.run(work))
+        stopped = None
         _unstoppable.add(doing)
         doing.add_done_callback(_unstoppable.discard)
-        seconds, until = None, math.inf
+        seconds = None
+        until = math.inf
         while not doing.done() and time.monotonic() < until:
             try:
                 await asyncio.wait([doing], timeout=seconds)
             except asyncio.CancelledError as error:
-                stopped, seconds = error, PATIENCE
+                stopped = error
+                seconds = PATIENCE
                 until = min(until, time.monotonic() + PATIENCE)
         if stopped is not None:
             raise stopped

@@ -28,7 +28,8 @@ def find_problem(messages: Sequence[Any]) -> str | None:
     for number, one in enumerate(messages, 1):
         if not isinstance(one, dict):
             return f"a hook left {type(one).__name__} as message {number}; a message is a dict"
-        role, content = one.get("role"), one.get("content")
+        role = one.get("role")
+        content = one.get("content")
         if not isinstance(role, str) or not role:
             return f"a hook left message {number} without a role"
         if content is not None and not isinstance(content, str | list):
@@ -61,7 +62,8 @@ def _place_changed(
     before: Sequence[Plain], after: Sequence[Plain], first: int, last: int
 ) -> Iterator[Placed]:
     """The messages between those at both ends that nobody touched."""
-    old, new = before[first : len(before) - last], after[first : len(after) - last]
+    old = before[first : len(before) - last]
+    new = after[first : len(after) - last]
     matcher = SequenceMatcher(None, [repr(one) for one in old], [repr(one) for one in new], False)
     for what, start, end, new_start, new_end in matcher.get_opcodes():
         free = list(range(start, end))

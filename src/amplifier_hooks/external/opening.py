@@ -111,7 +111,8 @@ class RegistrySource:
 
     async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession:
         """Start a session of its own: its budget and its injections are nobody else's."""
-        settings, context = self._settings, ExternalContext()
+        settings = self._settings
+        context = ExternalContext()
         coordinator = SessionCoordinator(
             HookRegistry(parent=self._registry),
             context,
@@ -150,7 +151,8 @@ async def open_child(
     parent: SessionCoordinator, agent: str, program: str, coverage: Coverage | None = None
 ) -> ExternalSession:
     """Start the session of a sub-agent: the same hooks, people and trail, and its own budget."""
-    context, child_id = ExternalContext(), str(uuid.uuid4())
+    context = ExternalContext()
+    child_id = str(uuid.uuid4())
     fork = SessionForkData(child_id=child_id, agent_name=agent)
     await parent.notify(events.SESSION_FORK, fork)
     coordinator = SessionCoordinator(

@@ -50,7 +50,8 @@ def enter(run: Run, handler: Handler) -> Handler:
     a sub-agent does in it."""
 
     def call(given: dict[str, Any]) -> Any:
-        token, asked = inside.set(run), asked_by_framework.set(None)
+        token = inside.set(run)
+        asked = asked_by_framework.set(None)
         try:
             found = handler(given)
         finally:
@@ -62,7 +63,8 @@ def enter(run: Run, handler: Handler) -> Handler:
 
 
 async def _finish_inside(run: Run, found: Awaitable[Any]) -> Any:
-    token, asked = inside.set(run), asked_by_framework.set(None)
+    token = inside.set(run)
+    asked = asked_by_framework.set(None)
     try:
         return await found
     finally:
@@ -286,7 +288,8 @@ class Run:
 
     def _take_end(self) -> bool:
         with self._ending:
-            ended, self.has_ended = self.has_ended, True
+            ended = self.has_ended
+            self.has_ended = True
         return not ended
 
 

@@ -215,7 +215,8 @@ class ExternalSession:
 
         `said` is what belongs to the event under way; it has its place among the others.
         """
-        lasting, passing = self.context.take(), self.coordinator.take_ephemeral()
+        lasting = self.context.take()
+        passing = self.coordinator.take_ephemeral()
         return [*_read_texts(lasting), *said, *_read_texts(passing)]
 
     # For another process that goes on with it

@@ -179,7 +179,8 @@ class ToolCalls:
         requested = _describe(call, call.data, event.call_id)
         # The program has the tool; which others it has, nobody here knows.
         judged = await judge_call(self._coordinator, requested, {requested["tool_name"]: self})
-        outcome, left = judged.outcome, judged.call
+        outcome = judged.outcome
+        left = judged.call
         event.note(events.TOOL_PRE, outcome)
         event.outcome = outcome
         if not outcome.allowed:
@@ -302,7 +303,8 @@ class ToolCalls:
 
     async def _take(self, call: Incoming, shown: str, success: bool = False) -> OpenCall:
         """The call that is over; one that was never judged here is taken as it is told."""
-        tool, given = call.data["tool_name"], call.data["tool_input"]
+        tool = call.data["tool_name"]
+        given = call.data["tool_input"]
         found = self.running.take(call.call_id, tool, given)
         denied = self.denied.take(call.call_id, tool, given) if found is None else None
         if denied is not None:

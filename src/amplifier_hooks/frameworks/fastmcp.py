@@ -71,7 +71,8 @@ class Clients:
     @contextlib.asynccontextmanager
     async def find(self, context: Context | None) -> AsyncIterator[Run]:
         """The session for a request; SessionDenied if a hook refuses to open it."""
-        connection, user = _find_connection(context), _find_user(context)
+        connection = _find_connection(context)
+        user = _find_user(context)
         if connection is not None:
             client = connection.state.setdefault(self._name, _Client())
             yield await self._open(client, lambda: self._watch_connection(client, connection))
@@ -241,7 +242,8 @@ def _write(message: Any) -> Message:
     return Message(said, role="assistant" if message.get("role") == "assistant" else "user")
 
 
-READ, GET = "resources/read", "prompts/get"
+READ = "resources/read"
+GET = "prompts/get"
 """The names under which hooks see what is not a tool."""
 
 

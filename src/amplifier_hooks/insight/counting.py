@@ -87,7 +87,8 @@ class Shadows:
 
 
 def _describe(item: RecordedEvent, trail: str) -> Example:
-    tool, about = item.data.get("tool_name"), item.data.get("tool_input")
+    tool = item.data.get("tool_name")
+    about = item.data.get("tool_input")
     return Example(
         item.time,
         trail,
@@ -169,7 +170,8 @@ class Undone:
         path = find_path(item.left.get("tool_input")) if known else None
         if path is None:
             return False
-        at, full = datetime.fromisoformat(item.time), str(Path(self._folder) / path)
+        at = datetime.fromisoformat(item.time)
+        full = str(Path(self._folder) / path)
         return any(one.path == full and one.span[0] <= at <= one.span[1] for one in known)
 
 
@@ -254,7 +256,8 @@ class Survey:
         }
 
     def _describe(self, name: str) -> dict[str, Any]:
-        counts, found = self.found.hooks[name], self.found
+        counts = self.found.hooks[name]
+        found = self.found
         sessions = found.registered.get(name, 0)
         sure = not found.sparse and name not in found.unsure
         everywhere = 0 < found.trails == sessions

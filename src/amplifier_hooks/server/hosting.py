@@ -384,7 +384,8 @@ class SessionHost:
         state: Mapping[str, Any] | None = None
         if resumed:  # read only now: whoever ran it may just have saved it
             saved = await asyncio.to_thread(self._saved.load, info.id)
-            info, state = saved.info, saved.state
+            info = saved.info
+            state = saved.state
         material = await self._find_material()
         if entry is not None:  # the session's own news of itself comes a moment later
             await self._link.save_session(entry)

@@ -70,7 +70,8 @@ TYPES: Mapping[str, type[records.Body]] = {
 
 def read_body(record: Mapping[str, Any]) -> Body:
     """What a record says; `Other` for a type that is declared nowhere."""
-    kind, members = record["type"], record["body"]
+    kind = record["type"]
+    members = record["body"]
     if kind in OWN_BODIES:
         return parse_own(kind, members)
     body = records.parse_body(kind, members, TYPES)

@@ -137,7 +137,8 @@ def _read_note(record: Record, body: Body) -> Note:
 
 
 def _read_event(record: Record, body: DispatchRecorded) -> Item:
-    event, left = _text(record["event"]), body.data
+    event = _text(record["event"])
+    left = body.data
     if left is None or not event.strip():
         return _read_note(record, body)
     data = dict(left) if body.before is None else _go_back(left, body.before)
@@ -257,7 +258,8 @@ def _read_settled(state: str | None) -> str:
 
 
 def _read_call(record: Record, body: ToolStarted | ToolFinished) -> RecordedCall:
-    tool, call_id = body.tool or "", body.id or ""
+    tool = body.tool or ""
+    call_id = body.id or ""
     if isinstance(body, ToolStarted):
         return RecordedCall(
             **_place(record),

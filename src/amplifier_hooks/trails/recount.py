@@ -153,7 +153,10 @@ class Recount:
             self.registered[name] = self.registered.get(name, 0) + 1
         if self.sparse:
             self._add_told_calls()
-        self._here, self._resolved, self._told, self._running = set(), {}, {}, set()
+        self._here = set()
+        self._resolved = {}
+        self._told = {}
+        self._running = set()
         self.sparse = False
 
     def _add_told_calls(self) -> None:

@@ -191,7 +191,8 @@ def load_bundle(
     reader = DocumentReader(env)
     merged = reader.read_layers(layers, defaults=defaults)
     left_out = LeavingOut()
-    whole, merged = merged, left_out.clean(merged) if unset else merged
+    whole = merged
+    merged = left_out.clean(merged) if unset else merged
     raise_problems(one for one in find_incomplete(whole) if one not in left_out.problems)
     watched = tuple(dict.fromkeys((*candidates, *personal, *reader.sources)))
 
@@ -206,7 +207,8 @@ def load_bundle(
             unset=unset,
         )
 
-    sources, secrets = tuple(reader.sources), frozenset(reader.secrets)
+    sources = tuple(reader.sources)
+    secrets = frozenset(reader.secrets)
     bundle = make_bundle(merged, sources, watched, secrets, read_again, reader.snapshot)
     return replace(bundle, unset=tuple(left_out.problems))
 

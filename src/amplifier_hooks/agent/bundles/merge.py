@@ -108,7 +108,8 @@ def _find_looser_approval(below: Node, above: Node) -> Iterator[Problem]:
 
 def _is_stricter(name: str, known: Node, node: Node) -> bool:
     if name == "persons":
-        ours, theirs = node.value, known.value
+        ours = node.value
+        theirs = known.value
         return isinstance(ours, int) and isinstance(theirs, int) and ours >= theirs
     if name == "requester_may_approve":
         return node.value is False
@@ -139,7 +140,8 @@ def _find_changed_session(below: Node, above: Node) -> Iterator[Problem]:
 def _find_shadow(below: Node, above: Node) -> Iterator[Problem]:
     """In shadow mode a hook holds nobody back, so none that is locked may be put into it."""
     lower, upper = (one.mapping().get("session", one).mapping() for one in (below, above))
-    wanted, known = upper.get("evaluate_only"), lower.get("evaluate_only")
+    wanted = upper.get("evaluate_only")
+    known = lower.get("evaluate_only")
     if wanted is None or wanted.value is not True or (known and known.value is True):
         return
     listed = below.mapping().get("hooks")
@@ -172,7 +174,8 @@ def overlay(below: Node, above: Node) -> Node:
     refuse_changes(below, above)
     merged = merge(_drop_replaced(below, above), above)
     for key in LISTS:
-        lower, upper = below.mapping().get(key), above.mapping().get(key)
+        lower = below.mapping().get(key)
+        upper = above.mapping().get(key)
         if lower is not None and upper is not None:
             entries = _merge_entries(lower, upper)
             if key == "providers":
@@ -193,7 +196,8 @@ def merge(below: Node, above: Node) -> Node:
 
 def _drop_replaced(below: Node, above: Node) -> Node:
     """Another loop or context starts from its own settings, not from those of the old one."""
-    lower, upper = below.mapping().get("session"), above.mapping().get("session")
+    lower = below.mapping().get("session")
+    upper = above.mapping().get("session")
     if lower is None or upper is None:
         return below
     gone = [key for key in EXAMPLES if _is_other(lower, upper, key)]
@@ -201,7 +205,8 @@ def _drop_replaced(below: Node, above: Node) -> Node:
 
 
 def _is_other(lower: Node, upper: Node, key: str) -> bool:
-    old, new = lower.mapping().get(key), upper.mapping().get(key)
+    old = lower.mapping().get(key)
+    new = upper.mapping().get(key)
     return old is not None and new is not None and old.text("module") != new.text("module")
 
 

@@ -194,12 +194,14 @@ class SimpleContext:
     @property
     def messages(self) -> MessageList:
         """The very list; whoever holds it may change it."""
-        self._is_shared, self._is_in_order = True, False
+        self._is_shared = True
+        self._is_in_order = False
         return self._messages
 
     @messages.setter
     def messages(self, messages: Iterable[Message]) -> None:
-        self._messages, self._size = MessageList(messages), None
+        self._messages = MessageList(messages)
+        self._size = None
         self._is_shared = self._is_in_order = False
 
     def add_message(
@@ -297,7 +299,9 @@ class SimpleContext:
         self._messages = MessageList()
         self._size = 0
         self._open.clear()
-        self._is_in_order, self._is_shared, self._has_strays = True, False, False
+        self._is_in_order = True
+        self._is_shared = False
+        self._has_strays = False
         return DONE
 
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
@@ -343,7 +347,8 @@ class SimpleContext:
             if way is None:
                 return False
             # Selected anew, because a hook may have added to it while it was asked.
-            count, kept = len(self._messages), self._select(*way)
+            count = len(self._messages)
+            kept = self._select(*way)
             if self._keeps_all(kept):
                 return False
             self.messages = MessageList(kept)
@@ -445,7 +450,8 @@ def _find_room(get_info: Any) -> int | None:
     defaults = getattr(get_info(), "defaults", None)
     if not isinstance(defaults, Mapping):
         return None
-    window, output = defaults.get("context_window"), defaults.get("max_output_tokens")
+    window = defaults.get("context_window")
+    output = defaults.get("max_output_tokens")
     if not isinstance(window, int) or window <= 0:
         return None
     room = window - output if isinstance(output, int) else window

@@ -210,7 +210,8 @@ class Loop:
             self._refuse(providers)
         turn = Turn(host, context, provider, tools, self._requests.describe_tools(tools))
         started = time.perf_counter()
-        reply, self.streamed = "", False
+        reply = ""
+        self.streamed = False
         await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
             if self._turns is None:

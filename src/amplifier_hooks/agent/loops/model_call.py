@@ -148,9 +148,11 @@ class RequestBuilder:
 
     def describe_tools(self, tools: Mapping[str, Tool]) -> list[ToolSpec]:
         """What the model is told about the tools."""
-        names, mounted = list(tools), list(tools.values())
+        names = list(tools)
+        mounted = list(tools.values())
         if names != self._names or mounted != self._tools:
-            self._names, self._tools = names, mounted
+            self._names = names
+            self._tools = mounted
             self._specs = [_describe_tool(name, tool) for name, tool in tools.items()]
         return self._specs
 

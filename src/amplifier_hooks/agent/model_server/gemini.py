@@ -78,10 +78,8 @@ def _check_content(content: Object, following: Object) -> str | None:
         return f"Please use a valid role: user, model; not {role!r}"
     if not read_objects(content, "parts"):
         return "GenerateContentRequest.contents.parts: must not be empty"
-    called, answered = (
-        _read_names(content, "functionCall"),
-        _read_names(following, "functionResponse"),
-    )
+    called = _read_names(content, "functionCall")
+    answered = _read_names(following, "functionResponse")
     if sorted(called) != sorted(answered):
         return (
             "Please ensure that the function response parts match the function call parts of the "

@@ -143,7 +143,8 @@ def _get_stop_reason(exchange: Exchange) -> str:
 
 
 def _write_usage(usage: Usage) -> dict[str, int]:
-    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+    read = usage.cache_read_tokens or 0
+    written = usage.cache_write_tokens or 0
     return {
         "input_tokens": usage.input_tokens - read - written,
         "output_tokens": usage.output_tokens,

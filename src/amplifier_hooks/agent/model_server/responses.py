@@ -57,7 +57,8 @@ def find_problem(body: Object) -> str | None:
 
 def _check_pairs(items: list[Object], kind: str) -> str | None:
     """Every call has its output, and every output its call."""
-    called, answered = _read_call_ids(items, kind), _read_call_ids(items, f"{kind}_output")
+    called = _read_call_ids(items, kind)
+    answered = _read_call_ids(items, f"{kind}_output")
     words = kind.replace("_", " ")
     for call_id in called:
         if call_id not in answered:
@@ -197,7 +198,8 @@ def _write_function_call(call_id: str, name: str, written: str) -> tuple[Object,
     }
     if namespace:
         item["namespace"] = namespace
-    kind, place = "response.function_call_arguments", {"item_id": item["id"]}
+    kind = "response.function_call_arguments"
+    place = {"item_id": item["id"]}
     said: list[Event] = [
         (f"{kind}.delta", place | {"delta": part}) for part in split_arguments(written)
     ]
@@ -213,7 +215,8 @@ def _write_custom_call(call_id: str, name: str, written: str) -> tuple[Object, l
         "input": written,
         "status": "completed",
     }
-    kind, place = "response.custom_tool_call_input", {"item_id": item["id"]}
+    kind = "response.custom_tool_call_input"
+    place = {"item_id": item["id"]}
     said: list[Event] = [
         (f"{kind}.delta", place | {"delta": part}) for part in split_arguments(written)
     ]

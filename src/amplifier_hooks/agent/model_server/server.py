@@ -193,7 +193,9 @@ class ModelServer:
         self.disconnects = 0
         self._playback = Playback(replies_of(script), when_done)
         self._closing = Reply(text=closing)
-        self._host, self._port, self._api_key = host, port, api_key
+        self._host = host
+        self._port = port
+        self._api_key = api_key
         self._per_conversation = per_conversation
         self._numbers = count(1)
         self._server: asyncio.Server | None = None

@@ -155,7 +155,8 @@ class _Reply:
             self.complete = True
 
     def add_message_facts(self, message: Any) -> None:
-        self._id, self._model = message.id, message.model
+        self._id = message.id
+        self._model = message.model
         self._stop_reason = message.stop_reason
         self._add_counts(message.usage)
 

@@ -112,7 +112,8 @@ class _ChatReply:
 
     def add(self, part: Any, field: str) -> Iterator[StreamChunk]:
         """Read a completion, or a part of one."""
-        self._model, self._id = part.model or self._model, part.id or self._id
+        self._model = part.model or self._model
+        self._id = part.id or self._id
         if part.usage is not None:
             self._usage = _read_chat_usage(part.usage)
         for choice in part.choices[:1]:
@@ -294,7 +295,8 @@ class _Reply:
                 yield from self._builder.add_text((index, part), "text", text or "")
 
     def _add_thought(self, event: Any) -> Iterator[StreamChunk]:
-        key, part = event.output_index, getattr(event, "summary_index", 0)
+        key = event.output_index
+        part = getattr(event, "summary_index", 0)
         gap = "\n\n" if part > self._summary_part.get(key, 0) else ""
         self._summary_part[key] = part
         yield from self._builder.add_text(key, "thinking", gap + event.delta)

@@ -322,7 +322,8 @@ class RemoteProvider:
 
     async def list_models(self) -> list[ModelInfo]:
         """What the server offers; only the configured model if it has no list, or without a key."""
-        origin, info = Origin(self.name), self.get_info()
+        origin = Origin(self.name)
+        info = self.get_info()
         try:
             self._find_key(origin)
         except AuthenticationError:
@@ -370,7 +371,8 @@ class RemoteProvider:
 
     async def close(self) -> None:
         """Close the connections to the server."""
-        client, self._client = self._client, None
+        client = self._client
+        self._client = None
         if client is not None:
             await client.close()
 

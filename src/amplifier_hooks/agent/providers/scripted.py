@@ -177,7 +177,8 @@ class Playback:
     def peek(self) -> Reply | None:
         """The reply to the next request, or None after the end of the script."""
         if self.position >= len(self.replies) and self.when_done == "repeat" and self.replies:
-            self.position, self.lap = 0, self.lap + 1
+            self.position = 0
+            self.lap = self.lap + 1
         return self.replies[self.position] if self.position < len(self.replies) else None
 
     def find_surprise(self, said: str) -> str | None:
@@ -340,7 +341,8 @@ class ScriptedProvider:
 
     def _find_step(self, reply: Reply) -> _Step:
         """The step for a reply. Each round has its own ids, which are reused after some rounds."""
-        lap, number = self._playback.lap % _LAPS_WITH_OWN_IDS, self._playback.position
+        lap = self._playback.lap % _LAPS_WITH_OWN_IDS
+        number = self._playback.position
         if not lap or not reply.tool_calls:
             return self._steps[number - 1]
         step = self._repeated.get((number, lap))

@@ -206,7 +206,8 @@ def explain_stop(
 
 def add_place(failure: ModuleError, bundle: Bundle, *, agent: bool = False) -> str:
     """What went wrong, after the file and line of the option or of the module, if known."""
-    module, why = failure.module_id, _explain(failure)
+    module = failure.module_id
+    why = _explain(failure)
     if module is None:
         return why
     place = bundle.place_of(module, failure.entry_name, agent, failure.option)

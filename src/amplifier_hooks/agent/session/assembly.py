@@ -131,7 +131,8 @@ class SlowHookWatch:
     def end(self, handler: HookHandler) -> None:
         """Note that a hook ended."""
         seconds = perf_counter() - self._started
-        longest, self._longest = self._longest, None
+        longest = self._longest
+        self._longest = None
         if seconds <= TOO_LONG:
             return
         if longest is None:

@@ -51,7 +51,8 @@ async def ask_model(
 
 
 def _find_provider(coordinator: SessionCoordinator, name: str | None) -> Any:
-    providers, loop = coordinator.get("providers"), coordinator.get("orchestrator")
+    providers = coordinator.get("providers")
+    loop = coordinator.get("orchestrator")
     if name is not None and name not in (providers or {}):
         have = ", ".join(sorted(providers or {})) or "none"
         raise SessionError(f"No provider {name!r} is mounted; there are: {have}")

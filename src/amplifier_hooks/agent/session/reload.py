@@ -382,7 +382,8 @@ class Reloader:
         check_locks(material.bundle.mount_plan, MountPlan.parse(plan))
         digest = material.digest_entry
         replacement = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan), digest)
-        before, self._material = self._material, material
+        before = self._material
+        self._material = material
         try:
             self._lead_to(material)
             if replacement.fresh or replacement.gone:
@@ -430,7 +431,8 @@ class Reloader:
         parts = [f"Reloaded: {ids}" if ids else "Reloaded the settings"]
         if replacement.removed:
             parts.append(f"removed: {', '.join(replacement.removed)}")
-        old, new = before.bundle.mount_plan, after.bundle.mount_plan
+        old = before.bundle.mount_plan
+        new = after.bundle.mount_plan
         if fixed := [key for key in _FIXED if old.get(key) != new.get(key)]:
             parts.append(f"{' and '.join(fixed)} will not change until the next session")
         await self._show("; ".join(parts), "info")
@@ -457,5 +459,6 @@ def _identify(material: Material) -> tuple[str, str]:
 
 
 def _list_changed(before: Material, after: Material) -> list[str]:
-    old, new = before.files, after.files
+    old = before.files
+    new = after.files
     return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))

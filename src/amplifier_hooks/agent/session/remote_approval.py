@@ -104,7 +104,8 @@ class Elsewhere:
             await coordinator.show(text, "info", "approval")
 
         for remote in self._remotes:
-            remote.scrub, remote.tell = coordinator.scrub, tell
+            remote.scrub = coordinator.scrub
+            remote.tell = tell
             remote.on_waiting = self._waiting.add
         coordinator.register_capability("approval.find", self._waiting.find)
         for several in self._several:

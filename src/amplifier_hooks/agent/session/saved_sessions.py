@@ -87,7 +87,8 @@ class SessionStore:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {info.damaged}")
         try:
             first, _, second = self._get_path(info.id).read_text(encoding="utf-8").partition("\n")
-            plan, state = json.loads(first).get("plan"), json.loads(second)
+            plan = json.loads(first).get("plan")
+            state = json.loads(second)
         except (OSError, ValueError) as error:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {error}") from error
         if not isinstance(state, dict):

@@ -192,7 +192,9 @@ class Spawner:
     def _read_assignment(
         self, parent: AmplifierSession, wanted: Assignment, left: Mapping[str, Any]
     ) -> Assignment:
-        name, task, agent = left["agent_name"], left["task"], left["config_override"]
+        name = left["agent_name"]
+        task = left["task"]
+        agent = left["config_override"]
         if not isinstance(task, str) or not task.strip():
             raise SessionError(f"A hook left the sub-agent no task: {task!r}; it must be a text")
         if not isinstance(agent, Mapping):

@@ -430,7 +430,8 @@ def _apply(text: str, change: Replacement) -> Replaced:
 
 
 def _apply_all(text: str, changes: Sequence[Replacement]) -> Replaced:
-    total, first = 0, 0
+    total = 0
+    first = 0
     for number, change in enumerate(changes, 1):
         try:
             replaced = _apply(text, change)
@@ -438,7 +439,9 @@ def _apply_all(text: str, changes: Sequence[Replacement]) -> Replaced:
             raise Refused(
                 f"Edit {number} of {len(changes)}: {refusal}; nothing was changed"
             ) from refusal
-        text, total, first = replaced.text, total + replaced.count, first or replaced.line
+        text = replaced.text
+        total = total + replaced.count
+        first = first or replaced.line
     return Replaced(text, total, first)
 
 

@@ -67,7 +67,8 @@ def _find_across_lines(data: bytes, search: _Search) -> Iterator[Span]:
         start, end = found
         line += data.count(b"\n", counted, start)
         yield line, line + data.count(b"\n", start, max(end - 1, start))
-        counted, at = start, max(end, start + 1)
+        counted = start
+        at = max(end, start + 1)
 
 
 def _make_search(compiled: Any) -> _Search:
@@ -170,7 +171,8 @@ class Walk:
 
     def _choose_visible(self, prefix: str, names: Iterable[str]) -> list[str]:
         """Without those that are hidden, such as a key among other files."""
-        places, folder = self.place.places, self.place.path / prefix
+        places = self.place.places
+        folder = self.place.path / prefix
         suspects = {fold_name(path.name) for path in places.hidden}
         return sorted(
             name

@@ -347,7 +347,8 @@ def select(changes: Iterable[Change], *words: Word) -> list[Change]:
 
 def describe(changes: Iterable[Change], headings: Mapping[Word, str] = HEADINGS) -> list[str]:
     """The changes in lines, under a heading for each kind that the headings have."""
-    found, lines = list(changes), list[str]()
+    found = list(changes)
+    lines = list[str]()
     for word, heading in headings.items():
         if told := select(found, word):
             lines += [heading, *(f"  {one.sentence}" for one in told)]

@@ -123,7 +123,8 @@ def describe_change(files: Mapping[str, bytes], plan: Mapping[str, Any], materia
         lines += ["", "With other MCP servers, it would run these commands:"]
         lines += [f"  {_show(one)}" for one in dict.fromkeys(material.commands)]
     for name in sorted({*files, *material.files}):
-        before, after = files.get(name), material.files.get(name)
+        before = files.get(name)
+        after = material.files.get(name)
         if before != after:
             lines += ["", *_compare(_show(name), before, after)]
     return "\n".join(_cut(lines)).strip() or "Only settings outside the folder differ."
@@ -171,7 +172,8 @@ def _collect_rules(
     known = set([listed] if isinstance(listed, str) else listed)
     if known - {digest_value(name) for name in given}:
         raise LookupError("a file of rules is no longer read")
-    before, after = list(old.get("rules") or ()), outline_rules(config.rules)
+    before = list(old.get("rules") or ())
+    after = outline_rules(config.rules)
     for name, path in zip(given, list_files(config, material.folder), strict=True):
         after += outline_rules(read_file(path, material.snapshot.read))
         if digest_value(name) in known:

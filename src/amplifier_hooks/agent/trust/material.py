@@ -286,11 +286,13 @@ def collect_material(
     """
     from amplifier_hooks.guards.policy.secrets.stream import LiteralScrubber
 
-    folder, snapshot = normalize(folder), bundle.snapshot.copy()
+    folder = normalize(folder)
+    snapshot = bundle.snapshot.copy()
     by_entry: dict[str, tuple[Path, ...]] = {}
     commands: list[str] = []
     packages: list[tuple[str, Path]] = []
-    known, scrub = _list_known(folder), LiteralScrubber(bundle.secrets)
+    known = _list_known(folder)
+    scrub = LiteralScrubber(bundle.secrets)
     for entry in iterate_entries(plan or bundle.mount_plan):
         installed = list(find_installed(entry, folder, known))
         starts = [*(start for _, start in installed), *find_in_search_paths(entry, folder)]

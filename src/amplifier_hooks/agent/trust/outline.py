@@ -110,7 +110,8 @@ def _compare_parts(old: Any, new: Any, *, gained: Word, lost: Word) -> Iterator[
     if not isinstance(old, list) or not isinstance(new, list):
         yield from compare_unknown(old, new)
         return
-    gone, come = _leave_out(old, new), _leave_out(new, old)
+    gone = _leave_out(old, new)
+    come = _leave_out(new, old)
     if gone:
         yield Remark(lost, f"would no longer have {_list_parts(gone)}")
     if come:
@@ -132,7 +133,8 @@ class Named(str):
 
 def _list_parts(parts: Sequence[Any]) -> str:
     named = [repr(str(one)) for one in parts if isinstance(one, Named)]
-    shown, rest = named[:_MOST_NAMED], len(parts) - len(named[:_MOST_NAMED])
+    shown = named[:_MOST_NAMED]
+    rest = len(parts) - len(named[:_MOST_NAMED])
     if not shown:
         return "1 entry" if rest == 1 else f"{rest} entries"
     return ", ".join(shown) + (f" and {rest} more" if rest else "")

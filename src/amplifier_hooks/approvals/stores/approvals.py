@@ -232,7 +232,8 @@ class Waiters:
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_exception(StoreUnavailable("The store was closed"))
-        tasks, self._tasks = self._tasks, []
+        tasks = self._tasks
+        self._tasks = []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -256,7 +257,8 @@ class Waiters:
             self._waiting.pop(approval_id, None)
             self._deadlines.pop(approval_id, None)
         if not self._waiting:
-            tasks, self._tasks = self._tasks, []
+            tasks = self._tasks
+            self._tasks = []
             for task in tasks:
                 task.cancel()
 
@@ -307,7 +309,8 @@ class Waiters:
             ids = self._take_due(loop.time()) | self._woken
             self._woken = set()
             if loop.time() >= poll:
-                ids, poll = set(self._waiting), loop.time() + POLL
+                ids = set(self._waiting)
+                poll = loop.time() + POLL
             if ids:
                 with contextlib.suppress(StoreError):
                     await self._tell(ids & self._waiting.keys())

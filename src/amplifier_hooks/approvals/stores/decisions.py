@@ -83,7 +83,8 @@ def _shorten(value: object) -> str:
 
 
 def _read_edited_input(approval: Approval, choice: Choice, option: Option) -> str | None:
-    edited, request = choice.edited_input, approval.request
+    edited = choice.edited_input
+    request = approval.request
     if edited is None:
         return None
     text = write_json("edited input", edited, INPUT)

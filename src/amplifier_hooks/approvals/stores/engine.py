@@ -115,7 +115,8 @@ class Listeners:
     def close(self) -> None:
         """End every iteration; who listens sees the end of the changes."""
         with self._lock:
-            listeners, self._open = self._open, []
+            listeners = self._open
+            self._open = []
         for listener in listeners:
             listener.send(None)
 

@@ -124,7 +124,8 @@ def _refuse_other_machine(
     Otherwise anybody could continue it with records of their own, after which its owner would
     seem to contradict them.
     """
-    log, name = note.checkpoint.log, note.checkpoint.name or ""
+    log = note.checkpoint.log
+    name = note.checkpoint.name or ""
     others = [row["machine"] for row in known]
     if name and name not in [row["name"] for row in known]:  # looking for a name takes longer
         others += [row["machine"] for row in transaction.run(_OTHERS, name=name, machine=machine)]

@@ -383,7 +383,8 @@ POSTGRES: tuple[str, ...] = (
 
 def check_version(transaction: Transaction, address: str) -> None:
     """Raise StoreUnavailable unless the store has the version that this installation knows."""
-    version, known = read_version(transaction), STEPS[-1].number
+    version = read_version(transaction)
+    known = STEPS[-1].number
     if version > known:
         raise StoreUnavailable(
             f"The store {address} was made by a newer version of Amplifier: it has schema "

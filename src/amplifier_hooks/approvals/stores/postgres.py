@@ -93,7 +93,8 @@ def make_room_for_marks(transaction: Transaction) -> None:
 SILENT_SECONDS = 10.0
 """After that time without a notice it asks whether the server is still there."""
 CONNECTED_LOOK_SECONDS = 0.005
-SHORTEST_RECONNECT, LONGEST_RECONNECT = 0.05, 1.0
+SHORTEST_RECONNECT = 0.05
+LONGEST_RECONNECT = 1.0
 
 
 class Notices:
@@ -158,7 +159,8 @@ class Notices:
 T = TypeVar("T")
 Work = Callable[[Transaction], T]
 
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.5
+SHORTEST_PAUSE = 0.01
+LONGEST_PAUSE = 0.5
 DOUBT_SECONDS = 10.0
 """How long it asks at least whether a COMMIT was carried out."""
 

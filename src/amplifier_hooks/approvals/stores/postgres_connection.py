@@ -165,7 +165,8 @@ class Connections:
     def drop_idle(self) -> None:
         """Close those that nobody has: the server was restarted, and they are all broken."""
         with self._lock:
-            idle, self._idle = self._idle, []
+            idle = self._idle
+            self._idle = []
         for connection in idle:
             connection.close()
 

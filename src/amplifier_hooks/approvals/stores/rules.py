@@ -93,7 +93,8 @@ def insert_rule(
     """Keep an answer as a rule, in the transaction that decides; returns the rule's id."""
     if wish is None:
         raise BadRequest("A rule needs a lifetime")
-    rule_id, request = secrets.token_hex(16), approval.request
+    rule_id = secrets.token_hex(16)
+    request = approval.request
     transaction.run(
         _INSERT,
         id=rule_id,

@@ -90,7 +90,8 @@ def _list_folders(request: ApprovalRequest) -> list[str]:
     if request.tool_name not in EDITING_TOOLS or not path or not request.working_dir:
         return []
     file = posixpath.normpath(posixpath.join(request.working_dir, path))
-    folder, base = posixpath.dirname(file), posixpath.normpath(request.working_dir)
+    folder = posixpath.dirname(file)
+    base = posixpath.normpath(request.working_dir)
     found = [folder]
     if base != folder and Path(folder).is_relative_to(base):
         found.append(base)

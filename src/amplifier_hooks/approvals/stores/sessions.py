@@ -294,7 +294,8 @@ def _load_transcript(transaction: Transaction, session_id: str) -> Messages:
 
 
 def _write_query(status: Sequence[str], machine: str, after: str) -> tuple[str, dict[str, Any]]:
-    conditions, values = ["TRUE"], dict[str, Any]()
+    conditions = ["TRUE"]
+    values = dict[str, Any]()
     if status:
         values |= {f"status{number}": one for number, one in enumerate(status)}
         conditions.append(f"status IN ({', '.join(f':{name}' for name in values)})")

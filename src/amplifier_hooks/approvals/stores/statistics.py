@@ -285,7 +285,8 @@ class Statistics:
         rows, (everything,) = await self._engine.read(
             lambda transaction: (transaction.run(_TOTALS, most=most), transaction.run(_ALL))
         )
-        found, rest = [_read(row) for row in rows], _read(everything)
+        found = [_read(row) for row in rows]
+        rest = _read(everything)
         for one in found:
             for name in SUMS:
                 setattr(rest, name, getattr(rest, name) - getattr(one, name))

@@ -44,7 +44,8 @@ class EditableInput:
         """What can be edited of a question; None when nothing can."""
         if not is_editable(question):
             return None
-        given, key = question.tool_input, _MAIN_TEXT.get(question.tool_name or "")
+        given = question.tool_input
+        key = _MAIN_TEXT.get(question.tool_name or "")
         if key is not None and isinstance(given.get(key), str):
             name = given.get("file_path")
             suffix = PurePath(name).suffix if isinstance(name, str) else ".sh"
@@ -157,7 +158,8 @@ async def edit_text(text: str, suffix: str, terminal: Terminal) -> str:
 
 
 async def _run(command: list[str], terminal: Terminal) -> None:
-    reading, screen = terminal.reading.fileno(), terminal.writing.fileno()
+    reading = terminal.reading.fileno()
+    screen = terminal.writing.fileno()
     before = termios.tcgetattr(reading)
     # Blocking, unlike our own handle: editors expect it so.
     with open(os.ttyname(reading)) as keys:  # noqa: ASYNC230, PTH123

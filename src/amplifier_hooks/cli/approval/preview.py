@@ -32,7 +32,8 @@ def show_new_text(text: str) -> list[Line]:
 
 
 def _show_row(row: str) -> list[Line]:
-    mark, text = row[:1], row[1:]
+    mark = row[:1]
+    text = row[1:]
     if mark == "@":
         return [(("hunk", row),)]
     style = _STYLES.get(mark, "")
@@ -142,7 +143,8 @@ def _format_json(value: Any, indent: int | None = 2) -> str:
 
 
 def _preview_change(tool: str, change: Change) -> Preview:
-    body, notes = show_diff(change), change.notes
+    body = show_diff(change)
+    notes = change.notes
     if body is None:
         body = show_new_text(change.after)
     elif not body:

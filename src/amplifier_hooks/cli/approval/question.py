@@ -99,7 +99,8 @@ def _list_renderings(question: ApprovalQuestion) -> Iterator[str]:
 
 def _is_said(reason: str, prompt: str) -> bool:
     """Whether the prompt holds the whole reason, word for word."""
-    words, said = _fold(reason.removeprefix(_APPROVAL)), _fold(prompt)
+    words = _fold(reason.removeprefix(_APPROVAL))
+    said = _fold(prompt)
     at = said.find(words)
     while at >= 0:
         around = said[at - 1 : at] + said[at + len(words) : at + len(words) + 1]
@@ -318,7 +319,8 @@ class QuestionState:
 
     def _type(self, text: str) -> None:
         if self.field is not None:
-            self.field, self.hint = self.field.insert(text), ""
+            self.field = self.field.insert(text)
+            self.hint = ""
             return
         breaks = text.replace("\r\n", "\n").replace("\r", "\n")
         clean = "".join(ch for ch in breaks if ch.isprintable() or ch == "\n")
@@ -328,7 +330,8 @@ class QuestionState:
         self.settled = True
 
     def _switch_view(self) -> None:
-        self.exact, self.top = not self.exact, 0
+        self.exact = not self.exact
+        self.top = 0
 
     # The comment
 
@@ -342,7 +345,8 @@ class QuestionState:
         self.commenting, self.comment = False, self.comment.strip()
 
     def _drop_comment(self) -> None:
-        self.commenting, self.comment = False, ""
+        self.commenting = False
+        self.comment = ""
 
     # Another input
 
@@ -387,10 +391,12 @@ class QuestionState:
         if self.hint == REFUSE_AGAIN:
             self.choice = self.choice.refuse()
         else:
-            self.choice, self.hint = self.choice.select_refusal(), REFUSE_AGAIN
+            self.choice = self.choice.select_refusal()
+            self.hint = REFUSE_AGAIN
 
     def _interrupt(self) -> None:
-        self.choice, self.interrupted = self.choice.refuse(), True
+        self.choice = self.choice.refuse()
+        self.interrupted = True
 
 
 _COMMANDS: Mapping[Command, Callable[[QuestionState], None]] = {

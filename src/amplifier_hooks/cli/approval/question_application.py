@@ -334,7 +334,8 @@ class _Quiet:
     """Waits until nobody types any more; each key that comes too early prolongs it."""
 
     def __init__(self, seconds: float, on_quiet: Callable[[], None]) -> None:
-        self._seconds, self._on_quiet = seconds, on_quiet
+        self._seconds = seconds
+        self._on_quiet = on_quiet
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -370,7 +371,8 @@ class _Drawing:
 
     def confirm(self) -> bool:
         """The last drawing is on the terminal; returns whether it is the first."""
-        is_first, self._is_confirmed = not self._is_confirmed, True
+        is_first = not self._is_confirmed
+        self._is_confirmed = True
         if self._screen is not None:
             self._state.act(self._screen.view)
         return is_first

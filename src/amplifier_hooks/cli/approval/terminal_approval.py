@@ -108,7 +108,8 @@ class TerminalApproval:
 
     def _tell_once(self, why: str) -> None:
         """Say that nobody can be asked, the first time that somebody should be."""
-        tell, self._on_nobody = self._on_nobody, None
+        tell = self._on_nobody
+        self._on_nobody = None
         if tell is not None:
             tell(why)
 
@@ -230,5 +231,7 @@ def _make_edited_state(
         question, prompt=prompt, options=list_once(question), tool_input=edited, digest=""
     )
     state = _make_state(once, base, commentable=True)
-    state.comment, state.edited_input, state.hint = before.comment, edited, EDITED
+    state.comment = before.comment
+    state.edited_input = edited
+    state.hint = EDITED
     return state

@@ -60,7 +60,8 @@ async def ask_for_trust(material: Material, store: TrustStore) -> None:
 
 def describe(material: Material, store: TrustStore) -> str:
     """What a person is shown: everything at the first use, later what has changed."""
-    last, dead = store.find(material), _list_dead_guards(material)
+    last = store.find(material)
+    dead = _list_dead_guards(material)
     if last is None:
         damage = store.find_damage(material)
         lost = f"What was trusted here is not known any more: {damage.why}\n\n" if damage else ""

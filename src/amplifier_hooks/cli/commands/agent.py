@@ -63,7 +63,8 @@ class TurnEnd:
 
     def forget(self) -> None:
         """A new turn begins."""
-        self.finish_reason, self._outcome = None, "success"
+        self.finish_reason = None
+        self._outcome = "success"
 
     @property
     def is_early(self) -> bool:
@@ -247,7 +248,8 @@ class Agent:
             resume=self._state,
             on_rename=self._take_name,
         )
-        self._plan, self._bundle_file = mark_plan(material), name_bundle(material)
+        self._plan = mark_plan(material)
+        self._bundle_file = name_bundle(material)
         if self.info.name:
             self.rename(self.info.name, self.info.description)
         coordinator = self.session.coordinator

@@ -184,7 +184,8 @@ def _check_distributions() -> Iterator[Finding]:
         origin = f"in {folder}, from {source[0]}"
     yield Finding("Environment", DISTRIBUTION, "good", f"{version(DISTRIBUTION)}, {origin}")
     for name in ("amplifier-core", "amplifier-audit"):
-        found, wanted = version(name), _find_pinned_version(name)
+        found = version(name)
+        wanted = _find_pinned_version(name)
         if found == wanted:
             yield Finding("Environment", name, "good", found)
         else:

@@ -146,7 +146,8 @@ def _find_files(module: str, folder: Path) -> tuple[Path | None, Snapshot]:
     )
     from amplifier_hooks.machine.files import Snapshot
 
-    snapshot, entry = Snapshot(), ModuleEntry(module=module)
+    snapshot = Snapshot()
+    entry = ModuleEntry(module=module)
     source = find_source(entry, folder) or next(find_in_search_paths(entry, folder), None)
     if source is not None:
         read_source(source, snapshot)

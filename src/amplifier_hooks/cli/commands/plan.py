@@ -146,7 +146,8 @@ def _find_module(wanted: str) -> str:
 
 def _find_obstacle(entry: ModuleEntry, env: Mapping[str, str]) -> str | None:
     """Why a provider cannot answer, or None."""
-    config, key = entry.config, KEYS.get(entry.module)
+    config = entry.config
+    key = KEYS.get(entry.module)
     if key and not (env.get(key) or config.get("api_key") or config.get("base_url")):
         return f"{entry.module} needs {key}"
     if key and (package := _find_missing_package(entry)):

@@ -82,7 +82,8 @@ def _choose_bundle(saved: SavedSession) -> Path | None:
     own = saved.info.bundle
     if not own:
         return None
-    path, usual = Path(own), list_project_candidates(Path.cwd())
+    path = Path(own)
+    usual = list_project_candidates(Path.cwd())
     if path.is_file():
         return None if path in usual else path
     left = next((one for one in usual if one.is_file()), None)
@@ -140,7 +141,8 @@ def describe_changes(saved: SavedSession, material: Material) -> tuple[str, str]
 def _compare(
     before: Mapping[str, Any], after: Mapping[str, Any], when: str
 ) -> tuple[str, str] | None:
-    old, new = _leave_out_models(before["outline"]), _leave_out_models(after["outline"])
+    old = _leave_out_models(before["outline"])
+    new = _leave_out_models(after["outline"])
     files = after["files"]
     changed = {key for key, digest in before["files"].items() if files.get(key, digest) != digest}
     if old == new and not changed:
@@ -180,7 +182,8 @@ def find_last_exchange(state: Mapping[str, Any]) -> tuple[str, str]:
             continue
         text = join_blocks(message.get("content")).strip()
         if message.get("role") == "user" and text:
-            prompt, answer = text, ""
+            prompt = text
+            answer = ""
         elif message.get("role") == "assistant" and text:
             answer = text
     return prompt, answer

@@ -165,7 +165,8 @@ async def _run(
             show_last_exchange(agent.resumed_from)
         sigterm.stop_with(agent.stop_turn)
         reply = await agent.run_turn(prompt)
-        status, code = agent.status, agent.exit_code
+        status = agent.status
+        code = agent.exit_code
         facts |= {"finish_reason": agent.end.finish_reason, "truncated": agent.end.is_cut}
         if remark := agent.make_remark(reply):
             agent.notify(*remark)

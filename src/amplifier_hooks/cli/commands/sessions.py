@@ -107,7 +107,8 @@ def _make_row(one: SessionInfo | RecordedSession, short: str) -> tuple[str, ...]
 
     folder = escape(shorten_folder(one.working_dir)) if one.working_dir else "?"
     if isinstance(one, RecordedSession):
-        state, about = "recorded", "self-test" if one.self_test else one.kind or "a program"
+        state = "recorded"
+        about = "self-test" if one.self_test else one.kind or "a program"
     else:
         state = f"{one.turns} turn{'s' * (one.turns != 1)}"
         about = f"damaged: {one.damaged}" if one.damaged else one.name or one.description or "–"

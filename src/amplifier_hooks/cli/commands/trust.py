@@ -163,7 +163,8 @@ def list_trusted(as_json: bool) -> int:
     from amplifier_hooks.agent.trust.store import TrustStore
 
     store = TrustStore()
-    found, damaged = store.list(), store.list_damaged()
+    found = store.list()
+    damaged = store.list_damaged()
     _report_damaged(damaged)
     if as_json:
         import json

@@ -118,7 +118,8 @@ class LineDisplay:
         try:
             yield
         finally:
-            waiting, self._held = self._held, None
+            waiting = self._held
+            self._held = None
             for line in waiting or ():
                 self._add_note(line)
 

@@ -77,7 +77,8 @@ class KeyWatch:
 
     def take_typed(self) -> str:
         """The text that was typed meanwhile; it is handed out once."""
-        typed, self._typed = _SEQUENCE.sub("", self._typed), ""
+        typed = _SEQUENCE.sub("", self._typed)
+        self._typed = ""
         kept: list[str] = []
         for character in typed.replace("\r", "\n"):
             if character in _RUBOUT:

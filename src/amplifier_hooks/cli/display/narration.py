@@ -161,7 +161,9 @@ OWN = "amplifier"
 UNEXPLAINED = "it gave no reason"
 
 _LEVEL_SIGNS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
-_GOOD, _BAD, _DONE = ("good", "✓"), ("bad", "✗"), ("good", "●")
+_GOOD = ("good", "✓")
+_BAD = ("bad", "✗")
+_DONE = ("good", "●")
 
 # The field that says most about a call, by what our tools and those of the ecosystem call it.
 _MAIN_FIELDS = (
@@ -316,7 +318,8 @@ def _describe_decision(data: Data, sign: Fragment, word: str) -> list[Line]:
     reason = explain_how(data.get("how"))
     option = f" · {escape(str(data['decision']))}" if data.get("decision") and not reason else ""
     why = f" · {reason}" if reason else ""
-    hook, prompt = escape(str(data.get("hook", ""))), get_first_line(str(data.get("prompt", "")))
+    hook = escape(str(data.get("hook", "")))
+    prompt = get_first_line(str(data.get("prompt", "")))
     line: Line = ((style, f"{mark} {word}{by}{option}{why}"), ("dim", f"  {hook}: {prompt}"))
     return [line, *_describe_comment(str(data.get("comment") or ""))]
 
@@ -337,7 +340,8 @@ def _describe_retry(data: Data) -> list[Line]:
 
 
 def _describe_provider_error(data: Data) -> list[Line]:
-    who, why = escape(str(data.get("provider", "provider"))), _get_error(data)
+    who = escape(str(data.get("provider", "provider")))
+    why = _get_error(data)
     # The errors of our providers begin with their name.
     return [(("bad", f"✗ {why}" if why.startswith(who) else f"✗ {who}: {why}"),)]
 
@@ -348,13 +352,15 @@ def _describe_spawn(data: Data) -> list[Line]:
 
 
 def _describe_agent_end(data: Data) -> list[Line]:
-    name, status = escape(str(data.get("agent_name", "?"))), escape(str(data.get("status", "")))
+    name = escape(str(data.get("agent_name", "?")))
+    status = escape(str(data.get("status", "")))
     took = _format_milliseconds(data.get("duration_ms"))
     return [(("tool", f"◇ {name}"), ("dim", f"  {status} · {took}"))]
 
 
 def _describe_compaction(data: Data) -> list[Line]:
-    before, after = data.get("messages_before"), data.get("messages_after")
+    before = data.get("messages_before")
+    after = data.get("messages_after")
     return [(("dim", f"· the conversation was shortened: {before} messages to {after}"),)]
 
 

@@ -74,7 +74,8 @@ class PlainReply:
 
     def flush(self) -> None:
         """Print the line, complete or not."""
-        line, self._line = self._line.rstrip(), ""
+        line = self._line.rstrip()
+        self._line = ""
         if line:
             self._console.print(Text(line), soft_wrap=False)
 
@@ -127,12 +128,15 @@ class MarkdownReply:
 
     def _end_block(self) -> None:
         self._print(self._render()[self._printed :])
-        self._block, self._lines_seen, self._printed = "", 0, 0
+        self._block = ""
+        self._lines_seen = 0
+        self._printed = 0
         self._continues = False
 
     def _print_tall(self) -> None:
         """Print the beginning of a growing block that the screen has no room for."""
-        lines, room = self._block.count("\n"), _count_room(self._console)
+        lines = self._block.count("\n")
+        room = _count_room(self._console)
         if lines - self._lines_seen <= room:
             return
         self._lines_seen = lines - room // 2
@@ -141,7 +145,8 @@ class MarkdownReply:
         elif halves := cut_block(self._block, room // 2):
             self._block = halves[0]
             self._print(self._render())
-            self._block, self._continues = halves[1], True
+            self._block = halves[1]
+            self._continues = True
             self._lines_seen = 0
 
     def _print_code(self, keep: int) -> None:

@@ -163,7 +163,8 @@ def _wrap_wide(line: Line, width: int) -> list[Line]:
             if cells > room:
                 rows[-1].append((style, piece))
                 rows.append([])
-                piece, room = "", width
+                piece = ""
+                room = width
             piece += character
             room -= cells
         rows[-1].append((style, piece))

@@ -25,7 +25,8 @@ class HelpPage(click.HelpFormatter):
         """Write how the command is called."""
         title = "Usage: "
         room = self.width - self.current_indent - len(f"{title}{prog} ")
-        shown, painted = _paint("tool", prog), _paint("title", title.strip()) + " "
+        shown = _paint("tool", prog)
+        painted = _paint("title", title.strip()) + " "
         # Only what click would leave in one line: what breaks lines takes long to import.
         if not self.current_indent and room >= _ROOM_BESIDE and _fits(args, room):
             self.write(f"{painted}{shown} {args}\n")
@@ -94,12 +95,14 @@ class HelpPage(click.HelpFormatter):
         """A command over several lines, which can still be pasted."""
         from shlex import split
 
-        row, indent = "", "  "
+        row = ""
+        indent = "  "
         for word in split(command, posix=False):
             longer = f"{row} {word}".strip()
             if row and len(indent) + len(longer) + 2 > self.width:
                 yield f"{indent}{_paint('tool', row)} \\"
-                row, indent = word, "      "
+                row = word
+                indent = "      "
             else:
                 row = longer
         yield f"{indent}{_paint('tool', row)}"

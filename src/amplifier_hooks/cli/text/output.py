@@ -124,7 +124,8 @@ def explain_how(how: object) -> str:
 
 def shorten_folder(folder: str) -> str:
     """The folder, with a tilde for the home that it lies in."""
-    path, home = Path(folder), Path.home()
+    path = Path(folder)
+    home = Path.home()
     if path == home:
         return "~"
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else folder

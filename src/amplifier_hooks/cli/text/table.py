@@ -118,7 +118,8 @@ def _flow(row: Sequence[Cell], columns: Sequence[Column], gap: int, room: int) -
     if not row or _measure(line) <= room:
         return [line]
     last = _style(row[-1], columns[len(row) - 1])
-    before, start = line[: len(line) - len(last)], _measure(line) - _measure(last)
+    before = line[: len(line) - len(last)]
+    start = _measure(line) - _measure(last)
     if room - start < NARROWEST:
         return _stack(row, columns, room)
     first, *others = wrap_words(last, room - start)

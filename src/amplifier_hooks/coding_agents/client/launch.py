@@ -68,7 +68,8 @@ def _read_private(path: str, owner: int) -> bytes:
 def _is_launch(data: Any) -> bool:
     if not isinstance(data, dict):
         return False
-    argv, env = data.get("argv"), data.get("env")
+    argv = data.get("argv")
+    env = data.get("env")
     return (
         isinstance(argv, list)
         and bool(argv)

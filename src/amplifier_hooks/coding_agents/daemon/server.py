@@ -133,7 +133,8 @@ class Connection:
 
     async def serve(self, line: socket.socket) -> None:
         """Read one question from the connection and answer it; a client that leaves is no error."""
-        since, gone = time.monotonic(), asyncio.Event()
+        since = time.monotonic()
+        gone = asyncio.Event()
         beats = asyncio.create_task(_send_beats(line, gone))
         try:
             answer = await self._answer(line, since, gone)

@@ -79,7 +79,8 @@ def read_tool(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """A command where it really runs, and each of several files that are read at once."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     if name == "Bash" and (folder := get_text(given, "dir_path")):
         command = f"cd {shlex.quote(folder)} && {get_text(given, 'command')}"
         return ({"tool_name": "Bash", "tool_input": {"command": command}},)

@@ -74,7 +74,8 @@ def passes_rule(
     parsed = _RULE.match(rule.strip()) if rule else None
     if parsed is None:
         return True
-    tool, spec = parsed[1], parsed[2]
+    tool = parsed[1]
+    spec = parsed[2]
     if not any(fnmatchcase(name, tool) for name in names):
         return False
     return spec is None or spec in {"", "*"} or _fits(spec, tool_input, cwd)

@@ -67,7 +67,8 @@ INPUT_KEYS = {
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """A command where it really runs, and each file of a patch."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     folder = get_text(given, "workdir")
     if name == "Bash" and folder:
         command = f"cd {shlex.quote(folder)} && {get_text(given, 'command')}"

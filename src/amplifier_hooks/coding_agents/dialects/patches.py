@@ -10,7 +10,8 @@ from typing import Any
 
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
-BEGIN, END = "*** Begin Patch", "*** End Patch"
+BEGIN = "*** Begin Patch"
+END = "*** End Patch"
 _HEADER = re.compile(r"\*\*\* (Add|Delete|Update) File:(.*)\Z")
 _MOVE = re.compile(r"\*\*\* Move to:(.*)\Z")
 _WRAPPING = re.compile(r"""(?:apply_?patch\s+)?<<-?\s*['"]?\w+['"]?|\w+|\s*""")
@@ -35,7 +36,8 @@ class _Change:
 
 def find_parts(incoming: Incoming) -> tuple[Part, ...]:
     """The files that a call reads or writes where its name or its input do not tell us."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     if name == "view_image":
         path = join(incoming.cwd, given["path"])
         return ({"tool_name": "Read", "tool_input": {"file_path": path}},)
@@ -74,7 +76,8 @@ def _unwrap(command: Any) -> list[str]:
     bare = [line.strip() for line in lines]
     if bare.count(BEGIN) != 1 or bare.count(END) != 1 or bare.index(BEGIN) > bare.index(END):
         raise UnreadablePayload(f"a patch must stand between {BEGIN!r} and {END!r}")
-    first, last = bare.index(BEGIN), bare.index(END)
+    first = bare.index(BEGIN)
+    last = bare.index(END)
     if not all(_WRAPPING.fullmatch(line) for line in (*bare[:first], *bare[last + 1 :])):
         raise UnreadablePayload("there is something beside the patch")
     return lines[first + 1 : last]
@@ -121,7 +124,8 @@ def _extend(change: _Change, line: str) -> bool:
 def _build_parts(changes: Iterable[_Change], folder: str) -> Iterator[Part]:
     for change in changes:
         path = join(folder, change.path)
-        old, new = "\n".join(change.old), "\n".join(change.new)
+        old = "\n".join(change.old)
+        new = "\n".join(change.new)
         if change.kind == "Add":
             yield _write(path, f"{new}\n" if change.new else "")
             continue

@@ -71,7 +71,8 @@ def _read_fields(
 
 def _read_tool(dialect: Dialect, found: Incoming) -> Incoming:
     """Name the tool and its input as we do, and find what else the call does."""
-    name, given = found.data.get("tool_name"), found.data.get("tool_input")
+    name = found.data.get("tool_name")
+    given = found.data.get("tool_input")
     if not isinstance(name, str) or not name or not isinstance(given, Mapping):
         shown = f"{name!r} with {type(given).__name__}"
         raise UnreadablePayload(f"{dialect.name} {found.native}: not a tool call: {shown}")

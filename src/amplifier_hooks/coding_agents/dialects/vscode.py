@@ -132,7 +132,8 @@ def _parse(text: str) -> Any:
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """What a call runs and touches besides what the tool of ours has that it is taken for."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     if name == "apply_patch":
         return take_apart(given.get("input"), incoming.cwd)
     commands = list_commands(given) if name != "Bash" else ()

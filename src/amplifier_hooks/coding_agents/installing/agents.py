@@ -22,7 +22,8 @@ _HTTP_SECONDS = "X-Amplifier-Seconds"
 
 # Claude Code starts these before it speaks HTTP to anybody.
 _NEVER_BY_HTTP = frozenset({"SessionStart", "Setup"})
-_HOST_SECONDS, _OUR_SECONDS = 600, 590
+_HOST_SECONDS = 600
+_OUR_SECONDS = 590
 _END_SECONDS = (10, 8)
 _ENDS = frozenset({"sessionend", "dispose"})
 _SHORT = 10.0

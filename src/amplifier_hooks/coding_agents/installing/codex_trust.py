@@ -91,7 +91,8 @@ def _read_header(line: str) -> tuple[str, ...] | None:
 def _is_same_but(old: str, new: str, state: dict[str, Any]) -> bool:
     """Whether TOML reads the same in both, apart from what is known about hooks."""
     try:
-        before, after = tomllib.loads(old), tomllib.loads(new)
+        before = tomllib.loads(old)
+        after = tomllib.loads(new)
     except tomllib.TOMLDecodeError:
         return False
     found = after.get("hooks", {}).get("state", {})
@@ -334,8 +335,10 @@ def remove_trust(keys: list[str], records: Records, env: Mapping[str, str] | Non
     SettingsError if the file cannot be read; it is as it was then.
     """
     path = find_config(env)
-    file, record = read_settings(path), records.find(path)
-    wanted, states = set(map(normalize_key, keys)), list_state_keys(file.text)
+    file = read_settings(path)
+    record = records.find(path)
+    wanted = set(map(normalize_key, keys))
+    states = list_state_keys(file.text)
     mine = [key for key in states if normalize_key(key) in wanted]
     if not mine:
         _check_readable(file)

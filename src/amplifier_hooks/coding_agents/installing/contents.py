@@ -90,7 +90,8 @@ class HookContents:
 
     def add(self, options: Options, before: bytes | None) -> bytes:
         """The content with our entries as they are wanted."""
-        wanted, original = self.agent.build_entries(options), _decode(before)
+        wanted = self.agent.build_entries(options)
+        original = _decode(before)
         try:
             text = add_entries(self.file.text, wanted, self.agent.form, original)
             text = self._keep_switches(text, options, original)

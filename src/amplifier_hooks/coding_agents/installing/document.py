@@ -74,7 +74,8 @@ def remove_entries(text: str, form: Form, original: str | None) -> str:
 
 def set_value(text: str, path: tuple[str, ...], value: Any, form: Form) -> str:
     """The text with a value at the end of these keys; JsonProblem if another one is there."""
-    node, names = form.parse(text), list(path)
+    node = form.parse(text)
+    names = list(path)
     while True:
         found = _find_member(text, node, names[0])
         if found is None:
@@ -241,7 +242,8 @@ def _add_header(text: str, key: str, value: Any, form: Form) -> str:
 
 
 def _remove_header(text: str, key: str, form: Form, original: str | None) -> str:
-    before, root = _Before(original, form), form.parse(text)
+    before = _Before(original, form)
+    root = form.parse(text)
     if before.has(key) or not root.find(key):
         return text
     return remove_child(text, root, root.find(key)[0], before.get_inner())

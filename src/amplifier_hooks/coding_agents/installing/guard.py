@@ -189,7 +189,8 @@ def _remove_codex_trust(keys: list[str], records: Records) -> str:
 
 
 def _list_codex_keys(target: Target) -> list[str]:
-    text, form = read_settings(target.path).text, AGENTS["codex"].form
+    text = read_settings(target.path).text
+    form = AGENTS["codex"].form
     found = []
     for event in list_ours(target):
         position = find_position(text, event, form)

@@ -48,7 +48,8 @@ class Change:
 
 def install(target: Target, options: Options, records: Records, version: str) -> Change:
     """Have the file hold exactly our entries, beside everything else that is in it."""
-    file, old = read_settings(target.path), records.find(target.path)
+    file = read_settings(target.path)
+    old = records.find(target.path)
     contents = read_contents(AGENTS[target.agent], file)
     before = _find_before(file, contents, old, records)
     content = contents.add(options, before)
@@ -64,7 +65,8 @@ def install(target: Target, options: Options, records: Records, version: str) ->
 
 def remove(target: Target, records: Records) -> Change:
     """Have the file as it would be without us, and forget it."""
-    file, old = read_settings(target.path), records.find(target.path)
+    file = read_settings(target.path)
+    old = records.find(target.path)
     contents = read_contents(AGENTS[target.agent], file)
     if not contents.entries:
         records.forget(target.path)

@@ -137,7 +137,8 @@ class _Parser:
     def _read_container(
         self, kind: Literal["object", "array"], closing: str, read: Callable[[], Child]
     ) -> Node:
-        start, children = self._at, list[Child]()
+        start = self._at
+        children = list[Child]()
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._complain(f"more than {_DEEPEST} values within one another")
@@ -211,7 +212,8 @@ def append_child(text: str, container: Node, name: str | None, value: Any) -> st
     style = read_style(text)
     if not container.children:
         return _fill(text, container, name, value, style)
-    last, close = container.children[-1], container.end - 1
+    last = container.children[-1]
+    close = container.end - 1
     if "\n" not in text[container.start : close]:
         written = _write(name, value, style, None)
         return f"{text[: last.end]}, {written}{text[last.end :]}"
@@ -284,7 +286,8 @@ def _has_line_comment(text: str, start: int, end: int) -> bool:
 
 
 def _empty(text: str, container: Node, child: Child, empty: str) -> str:
-    first, close = container.start + 1, container.end - 1
+    first = container.start + 1
+    close = container.end - 1
     comma = _find_comma(text, child.end, close)
     behind = text[child.end : close]
     if comma is not None:

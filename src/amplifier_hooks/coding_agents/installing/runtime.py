@@ -74,7 +74,8 @@ def prepare_runtime(*, http: bool) -> tuple[Path, HttpPort | None]:
 
 def clear_runtime(records: Records) -> bool:
     """Remove what no installation needs any more; whether that was everything."""
-    folder, left = choose_folder(), list_installed(records)
+    folder = choose_folder()
+    left = list_installed(records)
     if not folder.is_dir():
         return not left
     if left:

@@ -196,7 +196,8 @@ def _is_home(name: str, root: Path) -> bool:
 
 def _inspect(target: Target, version: str) -> Installed | None:
     """What stands in one file; None if nothing of ours does."""
-    agent, entries = AGENTS[target.agent], list_ours(target)
+    agent = AGENTS[target.agent]
+    entries = list_ours(target)
     if not entries:
         return None
     commands = [get_command(one) for found in entries.values() for one in list_handlers(found[0])]
@@ -287,7 +288,9 @@ def _find_http(entries: dict[str, Any], folder: Path) -> tuple[int, str] | None:
 def _find_missing_files(words: list[str]) -> Iterator[str]:
     if len(words) < 8:
         return
-    python, client, folder = words[0], words[3], resolve_folder(words[4])
+    python = words[0]
+    client = words[3]
+    folder = resolve_folder(words[4])
     if not os.access(python, os.X_OK):
         yield f"the interpreter {python} is not there; everything is denied"
     if not Path(client).is_file():

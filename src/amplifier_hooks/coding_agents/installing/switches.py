@@ -73,7 +73,8 @@ def list_switch_files(
     find = KNOWN[agent].find_switches
     if find is None:
         return []
-    place, home = PLACES[agent], PLACES[agent].find_home(os.environ if env is None else env)
+    place = PLACES[agent]
+    home = PLACES[agent].find_home(os.environ if env is None else env)
     shared = _CLAUDE_PROJECT if agent == "copilot" else ()
     found = [SwitchFile(home / one, "user", find) for one in place.user]
     found += [SwitchFile(root / one, "project", find) for one in (*place.project, *shared)]

@@ -51,7 +51,8 @@ def remove_lines(text: str, is_ours: Callable[[Any], bool]) -> str:
 
 
 def _add_switch(text: str, old: dict[str, Any], path: tuple[str, ...], value: Any) -> str:
-    table, key = old, path[-1]
+    table = old
+    key = path[-1]
     for name in path[:-1]:
         table = table.get(name, {})
     if key in table:

@@ -71,7 +71,8 @@ def inject_text(context: CheckContext, name: str) -> Finding:
 def _make_carrier(context: CheckContext, carrier: str, asked: Event) -> Event:
     if carrier == events.PROMPT_SUBMIT:
         return context.make_prompt("carry")
-    given, call_id = asked.call.input, asked.call.tool_call_id
+    given = asked.call.input
+    call_id = asked.call.tool_call_id
     return context.make_result("carry", tool_input=given, tool_call_id=call_id)
 
 

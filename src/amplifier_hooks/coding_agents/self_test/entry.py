@@ -25,7 +25,9 @@ from amplifier_hooks.coding_agents.installing.line import (
     resolve_folder,
 )
 
-_FOLDER, _SECONDS, _LEAST = 4, 7, 8
+_FOLDER = 4
+_SECONDS = 7
+_LEAST = 8
 _QUOTED = r"""'[^']*'(?:"'"'[^']*')*"""
 _TAIL = re.compile(
     rf""" [a-z]+ [\w.]+ [\d.]+(?: {_QUOTED})?"""

@@ -61,7 +61,8 @@ def time_out(context: CheckContext, name: str) -> Finding:
     """A hook hangs: our own limit must come before the agent's, which lets the call run."""
     gates = context.make_gates("hang")
     for event in gates.values():
-        ours, theirs = event.entry.seconds, event.entry.handler.timeout
+        ours = event.entry.seconds
+        theirs = event.entry.handler.timeout
         if ours is not None and ours >= theirs and not event.entry.handler.fail_closed:
             lost = f"at {event.entry.native} {context.title} gives up after {theirs:g} s"
             return Finding(name, "broken", f"{lost}, and goes on; our own limit is {ours:g} s")

@@ -50,7 +50,8 @@ class CommandShot:
             cwd=cwd,
             start_new_session=True,
         )
-        stdin, self._process.stdin = self._process.stdin, None
+        stdin = self._process.stdin
+        self._process.stdin = None
         assert stdin is not None
         with contextlib.suppress(BrokenPipeError), stdin:
             stdin.write(payload)
@@ -190,7 +191,8 @@ class Host:
 
     def fire(self, event: Event, limit: float | None = None) -> Shot:
         """Call what is installed; `limit` lowers our own deadline."""
-        entry, payload = event.entry, self.build_payload(event)
+        entry = event.entry
+        payload = self.build_payload(event)
         if entry.handler.url is not None:
             headers = dict(entry.handler.headers)
             headers |= {} if limit is None else {SECONDS_HEADER: f"{limit:g}"}

@@ -151,7 +151,8 @@ class RememberingApproval:
 
     def recall(self, question: ApprovalQuestion) -> ApprovalAnswer | None:
         """A yes that needs no question: exactly this has run before, or a rule allows it."""
-        event, once = current_event.get(), find_once(question)
+        event = current_event.get()
+        once = find_once(question)
         if event is None or once is None:
             return None
         if earlier := self.allowed.find(question, event.folder):

@@ -61,7 +61,8 @@ async def take_prompt(session: Session, incoming: Incoming, event: EventContext)
     begins_turn = not incoming.agent_id and incoming.data["prompt"] != session.going_on
     if begins_turn:
         session.coordinator.cancellation.reset()
-        session.blocked_stops, session.going_on = 0, ""
+        session.blocked_stops = 0
+        session.going_on = ""
     verdict = await session.external.submit(incoming.data, begins_turn=begins_turn)
     if not verdict.allowed:
         return Verdict(decision="deny", reason=verdict.text)

@@ -245,7 +245,8 @@ class AgentJudge:
         )
 
     async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
-        since, start = time.monotonic(), find_start(incoming, request)
+        since = time.monotonic()
+        start = find_start(incoming, request)
         incoming = self._find_root(incoming)
         if "HTTP" in request.marks:
             self._over_http[incoming.session_id] = since
@@ -277,7 +278,8 @@ class AgentJudge:
 
         Else each would have budgets of its own, and a trail that never ends.
         """
-        own, parent = incoming.session_id, incoming.parent_id
+        own = incoming.session_id
+        parent = incoming.parent_id
         # Where a sub-agent starts another one, the session id is of neither; the parent is right.
         agent = incoming.agent_id or own
         if parent and parent != agent:

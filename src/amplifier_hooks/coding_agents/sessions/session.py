@@ -44,7 +44,8 @@ class AgentDisplay:
 
     def take_early(self) -> list[str]:
         """What was shown while no event was under way."""
-        texts, self._early = self._early, []
+        texts = self._early
+        self._early = []
         return texts
 
 
@@ -211,7 +212,9 @@ class AgentSession:
         due = incoming.event in (events.ORCHESTRATOR_COMPLETE, events.PROMPT_SUBMIT)
         if self._tells_calls or self._unseen or not due:
             return
-        name, path, start = self.dialect.name, incoming.transcript, self._known_transcript
+        name = self.dialect.name
+        path = incoming.transcript
+        start = self._known_transcript
         found = await asyncio.to_thread(transcripts.list_calls, name, path, start)
         if found:
             self._unseen = f"{name} ran tools ({', '.join(found)}) and told of none before"
@@ -234,7 +237,8 @@ class AgentSession:
             f"runs: amplifier guard {agent}"
         )
         outcome = await self.coordinator.deny(incoming.event, GUARD, reason)
-        verdict, event.denied_by = Verdict(decision="deny", reason=outcome.denial), GUARD
+        verdict = Verdict(decision="deny", reason=outcome.denial)
+        event.denied_by = GUARD
         event.call_id = incoming.call_id or event.call_id
         await self._note_denial(incoming, event, verdict)
         return verdict
@@ -251,7 +255,8 @@ class AgentSession:
         outcome = await self.coordinator.deny(incoming.event, DEADLINE, reason)
         if not gate:
             return Verdict()
-        verdict, event.denied_by = Verdict(decision="deny", reason=outcome.denial), DEADLINE
+        verdict = Verdict(decision="deny", reason=outcome.denial)
+        event.denied_by = DEADLINE
         await self._note_denial(incoming, event, verdict)
         return verdict
 
@@ -271,7 +276,8 @@ class AgentSession:
 
     async def _reload_if_changed(self, incoming: Incoming) -> None:
         """Use changed files that a person has trusted, when nothing is under way."""
-        reloader, now = self.session.reloader, time.monotonic()
+        reloader = self.session.reloader
+        now = time.monotonic()
         due = incoming.event == events.PROMPT_SUBMIT or now - self._checked > _RELOAD_EVERY
         if reloader is None or self._under_way or not due:
             return
@@ -298,9 +304,11 @@ class AgentSession:
         context: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
         if "inject" in event.powers:
-            context, self._texts = tuple(self._texts), []
+            context = tuple(self._texts)
+            self._texts = []
         if "tell" in event.powers:
-            notes, self._notes = tuple(self._notes), []
+            notes = tuple(self._notes)
+            self._notes = []
         del self._texts[:-_KEPT_TEXTS], self._notes[:-_KEPT_TEXTS]
         return replace(verdict, context=context, notes=notes)
 

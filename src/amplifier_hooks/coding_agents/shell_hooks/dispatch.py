@@ -132,7 +132,8 @@ class Dispatcher:
         """What was wrong in the files is told once, when the session starts."""
         if event != events.SESSION_START or not self._notices:
             return []
-        notices, self._notices = self._notices, []
+        notices = self._notices
+        self._notices = []
         return [Verdict(warnings=tuple(notices))]
 
     def _concerns(self, event: str, data: dict[str, Any]) -> bool:

@@ -131,7 +131,8 @@ class Runner:
 
     def take_late(self) -> list[Verdict]:
         """What hooks in the background have said since the last time."""
-        late, self._late = self._late, []
+        late = self._late
+        self._late = []
         return late
 
     async def close(self) -> None:

@@ -184,11 +184,14 @@ def find_scripts(command: str, folder: Path, is_known: IsKnown) -> Iterator[Scri
     A word with a slash need not name a file that is known: who could put it there could have it
     run. Behind `cd`, nobody can say what a relative word means.
     """
-    reader, end, moves = PositionReader(is_known), 0, bool(_MOVES.search(command))
+    reader = PositionReader(is_known)
+    end = 0
+    moves = bool(_MOVES.search(command))
     for found in _WORD.finditer(command):
         if set(command[end : found.start()]) & set(";&|()\n"):
             reader = PositionReader(is_known)
-        end, word = found.end(), found.group()
+        end = found.end()
+        word = found.group()
         path = resolve(word, folder)
         if path is None or (moves and not _is_absolute(word)):
             reader.read(word.strip("\"'"), None)
@@ -292,7 +295,8 @@ class Pins:
 
     def pin(self, handler: Handler) -> Handler:
         """The hook with its scripts replaced by copies, and with what must not have changed."""
-        texts, folder = _get_texts(handler), _get_folder(handler, self.project)
+        texts = _get_texts(handler)
+        folder = _get_folder(handler, self.project)
         if handler.url is not None:
             return handler
         started = set(_find_started(handler, folder, self.snapshot.__contains__))
@@ -316,7 +320,9 @@ class Pins:
             for number in find_script_words(handler.args, folder, is_known):
                 words[number] = str(self._copy(normalize(folder / words[number])))
             return tuple(words)
-        command, parts, last = handler.command or "", [], 0
+        command = handler.command or ""
+        parts = []
+        last = 0
         for word in find_scripts(command, folder, is_known):
             parts += [command[last : word.start], shlex.quote(str(self._copy(word.path)))]
             last = word.end

@@ -105,7 +105,8 @@ def _read_fail_closed(position: Position, entry: Mapping[str, Any]) -> bool:
             raise position.make_error(
                 f"unknown key {name!r}; did you mean {_FAIL_CLOSED[meant]!r}?"
             )
-    wish, closed = entry.get("onFailure"), entry.get("failClosed", False)
+    wish = entry.get("onFailure")
+    closed = entry.get("failClosed", False)
     if not isinstance(closed, bool):
         raise position.make_error(f"'failClosed' must be true or false, got {closed!r}")
     if wish is not None and wish != "block" and find_slip(str(wish), ["block"]):

@@ -300,7 +300,8 @@ def read_answers(context: FunctionInvocationContext) -> dict[str, Any]:
     if not isinstance(response, Content):
         return {}
     properties = response.additional_properties
-    answers, shown = properties.get(ANSWERS), properties.get(PAYLOAD)
+    answers = properties.get(ANSWERS)
+    shown = properties.get(PAYLOAD)
     answers = dict(answers) if isinstance(answers, dict) else {}
     if not isinstance(shown, dict) or _name_tool(shown) in answers:
         return answers

@@ -60,7 +60,8 @@ def write_calls(calls: Sequence[dict[str, Any]], before: Sequence[Content]) -> l
 
 
 def _write_call(call: dict[str, Any], before: Content | None) -> Content:
-    name, arguments = str(call.get("name") or ""), call.get("arguments") or {}
+    name = str(call.get("name") or "")
+    arguments = call.get("arguments") or {}
     wanted = {"id": call.get("id"), "name": name, "arguments": arguments}
     if before is not None and is_same(describe_calls([before])[0], wanted):
         return before
@@ -309,7 +310,8 @@ def read_prompt(messages: Sequence[Message]) -> str:
 def change_prompt(messages: Sequence[Message], text: str) -> list[Message]:
     """The messages of a run with another prompt; those of the caller stay as they are."""
     start = _find_start(messages)
-    before, said = list(messages[:start]), list(messages[start:])
+    before = list(messages[:start])
+    said = list(messages[start:])
     source = said[-1] if said else Message("user")
     others = [one for message in said for one in message.contents if one.type != "text"]
     return [*before, copy_message(source, [Content.from_text(text), *others])]

@@ -306,7 +306,8 @@ class _Call:
 
     async def _begin(self, messages: Sequence[Message]) -> tuple[Turn | str, list[Message]]:
         """The turn and its messages, or why there is none."""
-        given, prompt = list(messages), read_prompt(messages)
+        given = list(messages)
+        prompt = read_prompt(messages)
         run, verdict = await self._hooks.governor.begin(AGENT_FRAMEWORK, prompt, "")
         if run is None:
             return verdict.text, given

@@ -82,7 +82,8 @@ class HandingOver:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | HandedOver:
         """Note the question; outside of an interception it is a no."""
-        questions, yes = _asked.get(), _find_yes(question.options)
+        questions = _asked.get()
+        yes = _find_yes(question.options)
         if questions is None or yes is None:
             return ApprovalAnswer("Deny", by="rule:the host asks nobody here")
         questions.append(question)
@@ -136,7 +137,8 @@ class GuestTurn:
     async def send_request(self, context: AgentContext) -> Verdict:
         """A request to a model, with what hooks have added to the conversation since the last."""
         await self._coordinator.handovers.learn_event(events.PROMPT_SUBMIT, "request")
-        given, self._requests = context["messages"], self._requests + 1
+        given = context["messages"]
+        self._requests = self._requests + 1
         self._lasting += self._context.take()
         missing = [one for one in map(_strip, self._lasting) if one not in given]
         data = ProviderRequestData(
@@ -175,7 +177,8 @@ class GuestTurn:
             "duration_ms": 0,
         }
         verdict, left = await self._judge(events.PROVIDER_RESPONSE, data, "response")
-        before, shown = show_reply(response), show_reply(left)
+        before = show_reply(response)
+        shown = show_reply(left)
         changed = {key: one for key, one in shown.items() if one != before[key]}
         if "content" in changed:
             changed["content"] = replace_text(given["content"], changed["content"] or "")
@@ -183,7 +186,8 @@ class GuestTurn:
 
     async def call_tool(self, context: AgentContext) -> Verdict:
         """A tool is about to run."""
-        call, event = context["tool_call"], EventContext()
+        call = context["tool_call"]
+        event = EventContext()
         told = _report_call(events.TOOL_PRE, call)
         with note_questions() as asked:
             verdict = await self._session.before_tool(told, event)
@@ -201,8 +205,10 @@ class GuestTurn:
 
     async def read_result(self, context: AgentContext) -> Verdict:
         """A tool has returned."""
-        given, event = context["tool_result"], EventContext()
-        value, success = given["value"], not given["is_error"]
+        given = context["tool_result"]
+        event = EventContext()
+        value = given["value"]
+        success = not given["is_error"]
         told = _report_call(
             events.TOOL_POST,
             context["tool_call"],

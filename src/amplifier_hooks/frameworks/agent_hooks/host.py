@@ -112,7 +112,8 @@ def build_emitter(
 def _configure(
     registry: HostRegistry, resolver: ApprovalResolver | None, options: HostOptions
 ) -> dict[str, Any]:
-    provider, redactor = options.get("identity_provider", JCS_SHA256), options.get("redactor")
+    provider = options.get("identity_provider", JCS_SHA256)
+    redactor = options.get("redactor")
     if isinstance(provider, IdentityProvider):
         registry.identity_provider(provider.name, provider.fn)
         provider = provider.name
@@ -162,7 +163,8 @@ class GateResolver:
 
     async def resolve(self, request: ApprovalRequest, /) -> ApprovalResolution:
         """Ask; anything but a yes leaves the denial in place."""
-        verdict, point = request.verdict, request.interception_point
+        verdict = request.verdict
+        point = request.interception_point
         why = verdict.message or verdict.reason
         question = HookResult(
             action="ask_user",

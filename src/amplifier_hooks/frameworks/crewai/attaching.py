@@ -61,7 +61,8 @@ class Tasks:
         """A turn begins: what the task asks for is its prompt."""
         if context.kind != TASK:
             return
-        task, agent = context.task, context.agent
+        task = context.task
+        agent = context.agent
         self._govern_models(agent)
         kickoff = self._kickoffs.find(agent, task)
         about = {"task": task.name or "", "agent": context.agent_role or ""}
@@ -160,7 +161,8 @@ def amplified(hooks: Governable | None = None, *, plain_names: bool = False) -> 
 
 def listen(kickoffs: Kickoffs, *, plain_names: bool = False) -> Listeners:
     """What to register where."""
-    tasks, calls = Tasks(kickoffs), ToolCalls(kickoffs, plain_names=plain_names)
+    tasks = Tasks(kickoffs)
+    calls = ToolCalls(kickoffs, plain_names=plain_names)
     return {
         InterceptionPoint.EXECUTION_START: fail_closed(tasks.start),
         InterceptionPoint.PRE_STEP: fail_closed(tasks.before_task),

@@ -139,7 +139,9 @@ class GovernedCall:
     """
 
     def __init__(self, llm: BaseLLM, name: str, kickoffs: Kickoffs) -> None:
-        self.llm, self.name, self.kickoffs = llm, name, kickoffs
+        self.llm = llm
+        self.name = name
+        self.kickoffs = kickoffs
         self._call: Any = llm.__dict__.get(name) or getattr(llm, name)
 
     def __call__(self, messages: Any, *arguments: Any, **more: Any) -> Any:
@@ -186,9 +188,11 @@ class _Request:
     def __init__(self, llm: BaseLLM, kickoff: Kickoff, messages: Any, more: dict[str, Any]) -> None:
         if kickoff.run.has_ended:
             raise HookAborted("the kickoff has ended, so no model is called")
-        self.kickoff, self.more = kickoff, more
+        self.kickoff = kickoff
+        self.more = more
         self.provider = str(getattr(llm, "provider", None) or "crewai")
-        self._llm, self._given = llm, messages
+        self._llm = llm
+        self._given = messages
         self._messages = list_messages(messages)
         self.plain = [describe_message(one) for one in self._messages]
         self._used, self._started = _count_tokens(llm), time.perf_counter()
@@ -361,7 +365,8 @@ class ToolCalls:
 
     def _finish(self, opened: _Open, context: ToolCallHookContext) -> str | None:
         self._leave(opened, context)
-        name, text = self._name(context), str(context.tool_result or "")
+        name = self._name(context)
+        text = str(context.tool_result or "")
         if text.startswith(BLOCKED):
             opened.kickoff.calls.give_up(_describe(events.TOOL_PRE, name, context, opened.call_id))
             return None

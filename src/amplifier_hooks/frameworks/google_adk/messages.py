@@ -242,7 +242,8 @@ def change_calls(parts: Sequence[types.Part], wanted: Sequence[Plain]) -> list[t
 
 def _change_call(part: types.Part | None, call: Plain) -> types.Part:
     before = None if part is None else part.function_call
-    name, arguments = call.get("name"), call.get("arguments") or {}
+    name = call.get("name")
+    arguments = call.get("arguments") or {}
     if part is None or before is None:
         return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
     if before.name == name and is_same(arguments, make_plain(before.args or {})):

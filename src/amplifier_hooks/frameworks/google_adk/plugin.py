@@ -134,7 +134,8 @@ class Invocations:
         if self._open.get(invocation_id) is not left or left.run is None:
             return
         del self._open[invocation_id]
-        run, loop = left.run, left.run.home.loop
+        run = left.run
+        loop = left.run.home.loop
 
         def end() -> None:
             _ending.add(task := loop.create_task(run.end("user_exit")))
@@ -392,9 +393,11 @@ class AmplifierPlugin(BasePlugin):
         agent = context.agent.name if context.agent else ""
         if message is None or any(part.function_response for part in parts):
             try:
-                run, verdict = await self.governor.open(GOOGLE_ADK, agent), TextVerdict(True, "")
+                run = await self.governor.open(GOOGLE_ADK, agent)
+                verdict = TextVerdict(True, "")
             except SessionDenied as error:
-                run, verdict = None, TextVerdict(False, str(error))
+                run = None
+                verdict = TextVerdict(False, str(error))
         else:
             run, verdict = await self.governor.begin(GOOGLE_ADK, read_text(parts), agent)
         refusal = "" if verdict.allowed else verdict.text

@@ -189,7 +189,8 @@ def build_message(plain: Plain) -> BaseMessage:
     Several models take system messages in front only, so one that comes later is marked text of
     the user's.
     """
-    role, content = plain.get("role"), plain.get("content") or ""
+    role = plain.get("role")
+    content = plain.get("content") or ""
     if role == "assistant":
         calls = plain.get("tool_calls") or []
         return replace_calls(AIMessage(content), calls) if calls else AIMessage(content)

@@ -112,7 +112,8 @@ class GraphRun:
 def read_graph_run() -> GraphRun:
     """The execution whose node is being called; RuntimeError outside of one."""
     try:
-        config, control = get_config(), get_runtime().control
+        config = get_config()
+        control = get_runtime().control
     except (AttributeError, KeyError, RuntimeError) as error:
         raise RuntimeError(
             "AmplifierMiddleware was called outside a run of an agent: give it to "

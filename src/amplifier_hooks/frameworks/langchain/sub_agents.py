@@ -281,7 +281,8 @@ def _describe(watched: _Watched) -> dict[str, Any]:
 
 async def _judge_call(watched: _Watched) -> str | None:
     """Why the call must not run, if so."""
-    data, coordinator = _describe(watched), watched.run.coordinator
+    data = _describe(watched)
+    coordinator = watched.run.coordinator
     outcome = await watched.run.ask(events.TOOL_PRE, data)
     if not outcome.allowed:
         return outcome.denial

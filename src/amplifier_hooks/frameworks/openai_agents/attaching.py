@@ -193,7 +193,8 @@ def govern_handoff(handoff: Handoff[Any, Any]) -> None:
     """Put hooks in front of a hand-off, in place and once."""
     if hasattr(handoff, _MARK) or not hasattr(handoff, "on_invoke_handoff"):
         return
-    inner, get_message = handoff.on_invoke_handoff, handoff.get_transfer_message
+    inner = handoff.on_invoke_handoff
+    get_message = handoff.get_transfer_message
 
     async def invoke(context: Any, raw: str) -> Any:
         turn = current.get()

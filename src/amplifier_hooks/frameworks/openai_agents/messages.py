@@ -190,7 +190,8 @@ def _write(placed: Placed, items: Sequence[Item], offset: int) -> TResponseInput
 
 def make_item(message: Plain) -> Item:
     """An item for what a hook added."""
-    role, text = message.get("role"), read_text(message.get("content"))
+    role = message.get("role")
+    text = read_text(message.get("content"))
     if role in ("user", "assistant", "system", "developer"):
         return {"role": role, "content": text}
     raise CannotWrite(
@@ -263,7 +264,8 @@ def change_prompt(given: Any, text: str) -> Any:
     """The same start with another prompt."""
     if isinstance(given, str):
         return text
-    number, message = _find_last(given), {"role": "user", "content": text}
+    number = _find_last(given)
+    message = {"role": "user", "content": text}
     if number is None:
         return [*given, message]
     return [*given[:number], change_item(given[number], message), *given[number + 1 :]]

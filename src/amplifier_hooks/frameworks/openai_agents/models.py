@@ -89,7 +89,8 @@ class Exchange:
         """Judge the request and leave it as hooks left it; returns why it must not go out."""
         self.turn.answered = None
         attach_request(self.given["tools"], self.given["handoffs"], self.turn)
-        instructions, items = self.given["system_instructions"], list_items(self.given["input"])
+        instructions = self.given["system_instructions"]
+        items = list_items(self.given["input"])
         tools: list[str | OfferedTool] = [_describe_tool(one) for one in self.given["tools"]]
         tools += [one.tool_name for one in self.given["handoffs"]]
         verdict = await self.turn.run.request(
@@ -229,7 +230,8 @@ def govern_provider(provider: ModelProvider) -> ModelProvider:
 
 def _describe_tool(tool: Any) -> str | OfferedTool:
     """A function of the program; of what runs at the provider there is only a name."""
-    name, schema = str(getattr(tool, "name", tool)), getattr(tool, "params_json_schema", None)
+    name = str(getattr(tool, "name", tool))
+    schema = getattr(tool, "params_json_schema", None)
     return OfferedTool(name, schema) if isinstance(schema, dict) else name
 
 

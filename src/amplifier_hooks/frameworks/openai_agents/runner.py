@@ -86,7 +86,8 @@ def find_outer() -> Turn | None:
 
 def choose_board(agent: Any) -> Board | None:
     """The board of an agent; one that a governed agent's tool starts gets that agent's."""
-    known, outer = find_board(agent), find_outer()
+    known = find_board(agent)
+    outer = find_outer()
     if known is None and outer is not None and isinstance(agent, Agent):
         outer.board.adopt(agent, outer.board)
         known = outer.board
@@ -101,7 +102,8 @@ async def open_turn(board: Board, agent: Agent[Any], given: Any) -> AsyncIterato
         await _check_spawn(outer, agent, given)
     run, given = await _begin(board, agent, given)
     turn = Turn(run, board, outer, agent)
-    token, started = current.set(turn), time.monotonic()
+    token = current.set(turn)
+    started = time.monotonic()
     reason: EndReason = "error"
     try:
         if isinstance(given, RunState):
@@ -281,9 +283,11 @@ def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunR
 
 def _show_state(result: RunResultStreaming, state: RunState[Any]) -> None:
     """Show how far a run had come that goes on, as the SDK does at once."""
-    result.current_turn, result.max_turns = state._current_turn, state._max_turns
+    result.current_turn = state._current_turn
+    result.max_turns = state._max_turns
     result._current_turn_persisted_item_count = state._current_turn_persisted_item_count
-    reply, settled = state._last_processed_response, None
+    reply = state._last_processed_response
+    settled = None
     if reply is not None and isinstance(state._current_step, NextStepInterruption):
         settled = reply.tool_output_guardrail_result_start
     result.new_items.extend(state._session_items)

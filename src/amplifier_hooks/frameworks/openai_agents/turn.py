@@ -86,7 +86,8 @@ async def find_turn(agent: object) -> AsyncIterator[Turn | None]:
 
     Of a governed agent whose tool is called by itself, in no run, it is one for this call.
     """
-    turn, board = current.get(), find_board(agent)
+    turn = current.get()
+    board = find_board(agent)
     if turn is not None or board is None:
         yield turn
         return

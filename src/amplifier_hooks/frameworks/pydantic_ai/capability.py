@@ -78,7 +78,8 @@ class Exchange:
         if asked.attempt == 1:
             self._kept = []
         parameters = asked.model_request_parameters
-        messages, instructions = [*asked.messages, *self._kept], parameters.instruction_parts
+        messages = [*asked.messages, *self._kept]
+        instructions = parameters.instruction_parts
         items = self._reader.list_items(messages, instructions)
         verdict = await run.request(
             [item.plain for item in items],
@@ -104,7 +105,8 @@ class Exchange:
         """Put what hooks added for good into the history of the run."""
         for plain in lasting:
             message = make_message(plain)
-            message.run_id, message.conversation_id = ctx.run_id, ctx.conversation_id
+            message.run_id = ctx.run_id
+            message.conversation_id = ctx.conversation_id
             if isinstance(message, ModelRequest):
                 message.timestamp = datetime.now(UTC)
             self._kept.append(message)

@@ -119,7 +119,8 @@ def replace_prompt(
     """The first node of the run with another text in its prompt; the history will have it, too."""
     if node.user_prompt is not None:
         return replace(node, user_prompt=put_content_text(node.user_prompt, text))
-    part, last = _find_part(ctx.messages), ctx.messages[-1]
+    part = _find_part(ctx.messages)
+    last = ctx.messages[-1]
     if part is not None and isinstance(last, ModelRequest):
         changed = replace(part, content=put_content_text(part.content, text))
         parts = [changed if one is part else one for one in last.parts]
@@ -194,7 +195,8 @@ def _change_calls(parts: Iterable[ModelResponsePart], calls: Calls) -> list[Mode
 
 
 def _change_call(part: ToolCallPart, call: Mapping[str, Any]) -> ToolCallPart:
-    name, arguments = str(call["name"]), dict(call["arguments"])
+    name = str(call["name"])
+    arguments = dict(call["arguments"])
     if name == part.tool_name and is_same(arguments, part.args_as_dict()):
         return part
     # A provider that keeps its own copy of an item goes by `id`, and would send the old one.
@@ -230,7 +232,8 @@ class Assembly:
         if number != self._source:
             self._close()
             self._pass_unseen(number)
-            self._source, self._next_part = number, 0
+            self._source = number
+            self._next_part = 0
         self._pass_hidden(place)
         self._next_part = max(self._next_part, place + 1)
         kept = self._get_request(number).parts[place]
@@ -285,7 +288,9 @@ class Assembly:
             one is other for one, other in zip(self._parts, source.parts, strict=True)
         )
         self._made.append(source if same else replace(source, parts=self._parts))
-        self._source, self._parts, self._next_part = None, [], 0
+        self._source = None
+        self._parts = []
+        self._next_part = 0
 
 
 Instructions = list[InstructionPart]
@@ -418,7 +423,8 @@ def _change_response(
     message = messages[item.message or 0]
     if changed is None or not isinstance(message, ModelResponse):
         return None
-    text, calls = read_plain_text(changed.get("content")), changed.get("tool_calls") or []
+    text = read_plain_text(changed.get("content"))
+    calls = changed.get("tool_calls") or []
     return change_reply(
         message,
         None if text == read_reply_text(message) else text,

@@ -99,7 +99,8 @@ def _explain(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'all'}: {one['msg']}" for one in found)
 
 
-RETURNED, CONTENT = "return_value", "content"
+RETURNED = "return_value"
+CONTENT = "content"
 """The two texts of a `ToolReturn` that the model reads."""
 
 

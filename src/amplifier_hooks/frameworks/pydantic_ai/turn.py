@@ -256,7 +256,8 @@ class Turn:
         """The first node of the run with the prompt that hooks left."""
         if self._prompt is None:
             return node
-        text, self._prompt = self._prompt, None
+        text = self._prompt
+        self._prompt = None
         return replace_prompt(ctx, node, text)
 
     def check_prompt(self) -> None:

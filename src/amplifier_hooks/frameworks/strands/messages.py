@@ -265,7 +265,8 @@ def change_calls(blocks: Sequence[Any], wanted: Sequence[Plain]) -> list[Any]:
 
 def _change_call(block: Any, call: Plain) -> Any:
     before = {} if block is None else block["toolUse"]
-    name, arguments = call.get("name"), call.get("arguments") or {}
+    name = call.get("name")
+    arguments = call.get("arguments") or {}
     if before and before["name"] == name and is_same(arguments, read_arguments(before["input"])):
         return block
     changed = {**before, "toolUseId": call.get("id"), "name": name, "input": arguments}

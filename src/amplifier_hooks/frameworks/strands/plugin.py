@@ -188,7 +188,8 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
 
     def attach(self, agent: Agent) -> None:
         """Stand in front of an agent, once, and of those that it has as tools."""
-        waiting, met = [agent], {id(agent)}
+        waiting = [agent]
+        met = {id(agent)}
         while waiting:
             one = waiting.pop()
             self._stand_before(one)

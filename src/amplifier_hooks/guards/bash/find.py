@@ -131,7 +131,8 @@ class FoundFiles:
         )
         root = (list_roots(self.command)[0].value or ".").rstrip("/")
         self._path = root if below == Path() else f"{root}/{below.as_posix()}"
-        self._is_folder, self._touched = is_folder, False
+        self._is_folder = is_folder
+        self._touched = False
         while self._words:
             self._evaluate_or(live=True)
             self._words = self._words[1:]  # a parenthesis too many

@@ -136,7 +136,8 @@ class Tally:
                 _add(ours.setdefault(name, {}), figures)
         for day, (then, now) in other.questions.items():
             own = self.questions.setdefault(day, [0, 0])
-            own[0], own[1] = own[0] + then, own[1] + now
+            own[0] = own[0] + then
+            own[1] = own[1] + now
         for kind, examples in other.examples.items():
             for one in examples:
                 self.keep_example(kind, one)

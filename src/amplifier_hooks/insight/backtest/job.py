@@ -121,7 +121,8 @@ class StateFile:
         if not _is_state(values) or values["version"] != VERSION:
             return
         if values["digest"] == self._digest:
-            self._trails, self.spent = values["trails"], values["spent"]
+            self._trails = values["trails"]
+            self.spent = values["spent"]
 
     def find(self, trail: Path) -> Tally | None:
         """What was found in a trail, if it has not changed since."""
@@ -318,7 +319,8 @@ class Reporter:
 
 async def run_job(values: Message, send: Send) -> None:
     """Do a job; AmplifierError if its policy cannot be loaded or mounted."""
-    job, scratch = Job.from_dict(values), Path(values["scratch"])
+    job = Job.from_dict(values)
+    scratch = Path(values["scratch"])
     policy = job.policy.load(job.folder, scratch)
     baseline = None if job.baseline is None else job.baseline.load(job.folder, scratch / "other")
     found = backtest_trails(

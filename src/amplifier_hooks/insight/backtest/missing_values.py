@@ -93,7 +93,8 @@ class GapAccesses:
         """What was noted since the last time."""
         if not self.seen:
             return ()
-        seen, self.seen = self.seen, []
+        seen = self.seen
+        self.seen = []
         return tuple(dict.fromkeys(seen))
 
 

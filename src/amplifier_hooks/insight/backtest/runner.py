@@ -117,7 +117,9 @@ class RecordedAnswers:
 
     def set_event(self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]) -> None:
         """From now on, answer for this event; `data` and `left` as hooks are given them now."""
-        self._event, self._data, self._left = event, data, left
+        self._event = event
+        self._data = data
+        self._left = left
         self.doubt = ""
         self._answers = {one.id: one for one in event.answers if one.action != "continue"}
 
@@ -228,7 +230,8 @@ class MountedPolicy:
             case SessionEnded():
                 await self._end(note.session)
             case LogOpened(process=process):
-                before, self._process = self._process, process
+                before = self._process
+                self._process = process
                 if before != process and self._hosts:  # the one before it was killed
                     await self._end(self._root)
 
@@ -356,7 +359,8 @@ class MountedPolicy:
             await self._unmount(one)
 
     async def _unmount(self, session: str) -> None:
-        host, mounting = self._hosts.pop(session, None), self._mountings.pop(session, None)
+        host = self._hosts.pop(session, None)
+        mounting = self._mountings.pop(session, None)
         if host is None or mounting is None:
             return
         await mounting.unmount_all()

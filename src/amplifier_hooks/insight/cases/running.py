@@ -325,13 +325,15 @@ def run_case(
     limit: float = TIME_LIMIT,
 ) -> CaseRun:
     """Run a case in an event loop of its own; the hooks may take `limit` seconds for each event."""
-    run, turn = CaseRun(case), _Turn()
+    run = CaseRun(case)
+    turn = _Turn()
     try:
         with _enter_folder(case.files) as folder:
             asyncio.run(_run(run, subject, {**(config or {}), **case.config}, folder, limit, turn))
     except (TimeoutError, Blocked):
         who = f"{turn.hook} did not answer" if turn.hook else f"{subject.name} was not ready"
-        run.problem, run.is_stuck = f"{who} within {limit:g} s", True
+        run.problem = f"{who} within {limit:g} s"
+        run.is_stuck = True
     except SystemExit as error:
         run.problem = f"{turn.hook or subject.name} ended the program with exit code {error.code}"
     except (AmplifierError, OSError) as error:

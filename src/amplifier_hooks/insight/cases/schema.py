@@ -243,7 +243,8 @@ def _check_case(case: Node, label: str) -> Iterator[Problem]:
 
 def _check_step(step: Node, label: str) -> Iterator[Problem]:
     """Find misspelt fields: the sample's value would be sent in place of what was meant."""
-    event, data = step.text("event"), step.mapping().get("data")
+    event = step.text("event")
+    data = step.mapping().get("data")
     payload = None if event is None else payload_type(event)
     if payload is None or data is None:
         return

@@ -63,7 +63,8 @@ def _vary_results() -> Iterator[Variation]:
 
 
 def _vary_failures() -> Iterator[Variation]:
-    tool, given = "Bash", {"command": "make test"}
+    tool = "Bash"
+    given = {"command": "make test"}
     error = {"type": "ToolError", "message": "exit code 2"}
     call = {"tool_name": tool, "tool_input": given}
     yield f"{describe_call(tool, given)} → {error['message']}", {**call, "error": error}
@@ -91,7 +92,8 @@ def choose_runs(runs: Iterable[CaseRun]) -> list[CaseRun]:
 
     What a failing hook answers is not worth keeping.
     """
-    kept, quiet = [], set()
+    kept = []
+    quiet = set()
     for run in runs:
         if run.problem or run.has_failed_hook or not run.outcomes:
             continue
@@ -115,7 +117,8 @@ def write_cases(key: str, target: str, config: Mapping[str, Any], runs: Iterable
 
 
 def _describe_run(run: CaseRun) -> dict[str, Any]:
-    step, outcome = run.case.steps[-1], run.outcomes[-1]
+    step = run.case.steps[-1]
+    outcome = run.outcomes[-1]
     described: dict[str, Any] = {
         "name": f"{outcome.event}, {run.case.name}",
         "event": step.event,

@@ -75,7 +75,8 @@ def identify(item: Any) -> tuple[Any, ...]:
 
 def compare_items(then: Any, now: Any) -> list[Change]:
     """The fields that differ, the most telling ones first."""
-    old, new = describe(then), describe(now)
+    old = describe(then)
+    new = describe(now)
     if _ANSWER not in old or _ANSWER not in new:  # written out only where somebody listens
         old.pop(_ANSWER, None)
         new.pop(_ANSWER, None)
@@ -349,7 +350,8 @@ class Matcher:
         places = [place for place, one in enumerate(self._left) if identify(one) == wanted]
         if not places or not is_quiet(now):
             return []
-        skipped, self._left = self._left[: places[0]], self._left[places[0] :]
+        skipped = self._left[: places[0]]
+        self._left = self._left[places[0] :]
         return skipped
 
     def _is_like_next(self, now: Any) -> bool:

@@ -244,10 +244,12 @@ class Driver:
 
     async def _close(self) -> None:
         """End the session whatever has happened; nobody compares this."""
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None
         if session is None:
             return
-        stopped, self._playback.stopped = self._playback.stopped, True
+        stopped = self._playback.stopped
+        self._playback.stopped = True
         with suppress(Exception):
             await session.cleanup()
         self._playback.stopped = stopped

@@ -150,7 +150,8 @@ def run_replay(
 
 
 def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
-    recording, substitutes = playback.recording, Substitutes(playback, material.bundle.mount_plan)
+    recording = playback.recording
+    substitutes = Substitutes(playback, material.bundle.mount_plan)
     folder = Path(recording.header.folder or material.folder)
     bundle = material.bundle.changed(lambda plan: build_plan(plan, scratch))
     approvals = None if has_nobody(recording) else RecordedApprovals(playback)

@@ -26,8 +26,10 @@ from amplifier_hooks.trails import RecordedEvent, RecordedHook
 from amplifier_hooks.trails.acting import ACTING
 
 PREFIX = "replay-"
-MODEL, TOOLS = f"{PREFIX}model", f"{PREFIX}tools"
-BEFORE, AFTER = f"{PREFIX}hooks-before", f"{PREFIX}hooks-after"
+MODEL = f"{PREFIX}model"
+TOOLS = f"{PREFIX}tools"
+BEFORE = f"{PREFIX}hooks-before"
+AFTER = f"{PREFIX}hooks-after"
 INSTEAD = f"{PREFIX}instead-of-"
 
 _ELSEWHERE = ("via", "server", "token", "store", "persons", "requester_may_approve", "scope")
@@ -186,7 +188,8 @@ class ReplayLoader(ModuleLoader):
     def copy(self) -> ReplayLoader:
         """A loader for a sub-agent."""
         other = ReplayLoader(self._substitutes, base=self.base, sources=self.sources)
-        other._entry_points, other._built_in = self._entry_points, self._built_in
+        other._entry_points = self._entry_points
+        other._built_in = self._built_in
         return other
 
     async def load(

@@ -180,7 +180,8 @@ class Playback:
 
     def find_event(self, session: str, event: str, data: Mapping[str, Any]) -> RecordedEvent | None:
         """The recorded event that hooks are being told of."""
-        matcher, call = self._matchers.get(session), data.get("tool_call_id")
+        matcher = self._matchers.get(session)
+        call = data.get("tool_call_id")
         near = [] if matcher is None else matcher.list_near()
         found = [
             one

@@ -159,7 +159,8 @@ def _read_response(outcome: Outcome) -> ChatResponse:
 
 def make_error(recorded: Mapping[str, Any]) -> Exception:
     """The error of a provider, with the same name, sentence and say about another try."""
-    name, message = str(recorded.get("type") or "LLMError"), str(recorded.get("message") or "")
+    name = str(recorded.get("type") or "LLMError")
+    message = str(recorded.get("message") or "")
     found = getattr(llm_errors, name, None)
     kind: type[llm_errors.LLMError]
     if isinstance(found, type) and issubclass(found, llm_errors.LLMError):
@@ -221,7 +222,8 @@ class Outcomes:
                 started = self._found[item.sequence] = CallOutcome(item.sequence)
                 self._last[session, item.call_id] = started
             elif last is not None and last.end is None and item.outcome != "unknown":
-                last.end, last.outcome = item.sequence, item.outcome
+                last.end = item.sequence
+                last.outcome = item.outcome
         elif isinstance(item, RecordedEvent) and not item.again:
             last = self._last.get((session, str(item.data.get("tool_call_id"))))
             if last is not None and item.event == "tool:post":
@@ -233,7 +235,8 @@ class Outcomes:
         """What tools told of while a call ran; of several calls at once, any may have."""
         if outcome.end is None:
             return []
-        told, spans = self._told[session], self._spans[session]
+        told = self._told[session]
+        spans = self._spans[session]
         span = (outcome.begin, outcome.end)
         taken = [one for one in told if spans.is_inside(one, span)]
         self._told[session] = [one for one in told if one not in taken]
@@ -356,5 +359,6 @@ def _is_result(value: Any) -> bool:
 
 
 def _make_tool_error(recorded: Mapping[str, Any]) -> Exception:
-    name, message = str(recorded.get("type") or "Exception"), str(recorded.get("message") or "")
+    name = str(recorded.get("type") or "Exception")
+    message = str(recorded.get("message") or "")
     return make_exception(name, message.removeprefix(f"{name}: "))

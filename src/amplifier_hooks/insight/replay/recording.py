@@ -200,9 +200,11 @@ class Spans:
 
 Kind = Literal["prompt", "call", "compact", "cancel", "late", "start", "event"]
 
-_BEGINS, _ENDS = "execution:start", "execution:complete"
+_BEGINS = "execution:start"
+_ENDS = "execution:complete"
 _PASSES = ("continue", "modify", "inject_context")
-_OWN_PROMPT, _GUEST = "stop_hook", "guest:"
+_OWN_PROMPT = "stop_hook"
+_GUEST = "guest:"
 _FOLLOWS_ANYWHERE = frozenset(
     {
         "approval:denied",
@@ -266,7 +268,8 @@ def list_steps(run: Run) -> list[Step]:
     """The steps of one process, in order."""
     events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
     events = events[len(list_early(run.items)) :]
-    started, spans = _find_started(run.items), Spans(run.items)
+    started = _find_started(run.items)
+    spans = Spans(run.items)
     # What happened inside of a call, its stand-in sees to.
     outside = [one for one in events if one.event != "tool:pre" or not spans.is_part(one)]
     if _is_foreign(outside, started):

@@ -127,7 +127,8 @@ class TurnCollector:
             return
         if started := self._requests.pop(item.session, ""):
             self._figures.thinking.add(started, item.time)
-        turn, data = self.find(item), item.left
+        turn = self.find(item)
+        data = item.left
         model = format_value(data.get("model") or data.get("provider"))[:NAME_LENGTH]
         if usage := _find_usage(data):
             spent = self._figures.spending.add_usage(model, usage)
@@ -178,7 +179,8 @@ class CallCollector:
         if call is None or not (item.again or call.outcome == "unknown"):
             call = self._add(item, format_value(item.left.get("tool_name")), key, day)
         given = item.left.get("tool_input")
-        call.input, call.about = cut_value(given), summarize(given)
+        call.input = cut_value(given)
+        call.about = summarize(given)
         call.is_command = isinstance(given, Mapping) and "command" in given
         call.changed |= any(one.action == "modify" for one in item.answers)
         if item.action == "deny":
@@ -251,7 +253,8 @@ class CallCollector:
             return
         call = self._calls.get(key)
         if call is not None and call.outcome == "not started":
-            call.by, call.reason = item.by, item.comment[:REASON_LENGTH] or item.how
+            call.by = item.by
+            call.reason = item.comment[:REASON_LENGTH] or item.how
             self._close(key, call, "refused")
 
     def _add_handover(self, item: RecordedApproval) -> None:
@@ -324,7 +327,8 @@ class CallCollector:
 
 
 def _get_key(item: RecordedEvent) -> Key:
-    call_id, tool = item.left.get("tool_call_id"), item.left.get("tool_name")
+    call_id = item.left.get("tool_call_id")
+    tool = item.left.get("tool_name")
     return item.session, format_value(call_id) or format_value(tool)
 
 
@@ -355,7 +359,8 @@ class ActionCollector:
         self._events = self._list_events()
 
     def _list_events(self) -> dict[str, AddEvent]:
-        turns, calls = self._turns, self._calls
+        turns = self._turns
+        calls = self._calls
         return {
             "prompt:submit": turns.submit,
             "prompt:answer": turns.answer,

@@ -206,11 +206,9 @@ def _describe_subject(event: str, data: Mapping[str, Any]) -> str:
 
 def collect_items(figures: SessionFigures, items: Iterable[Item], period: Period) -> None:
     """Fill in the figures of a session."""
-    actions, judgements, counters = (
-        ActionCollector(figures),
-        InterventionCollector(figures),
-        Recount(),
-    )
+    actions = ActionCollector(figures)
+    judgements = InterventionCollector(figures)
+    counters = Recount()
     for item in items:
         if isinstance(item, RecordedHook):
             figures.hooks.group(item.name).register(item)

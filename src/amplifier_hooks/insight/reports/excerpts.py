@@ -219,7 +219,8 @@ def read_seconds(time: str) -> float | None:
 
 def measure(start: str, end: str) -> float | None:
     """The seconds from one time to another; None if one of them is none, or they are swapped."""
-    begun, ended = read_seconds(start), read_seconds(end)
+    begun = read_seconds(start)
+    ended = read_seconds(end)
     return None if begun is None or ended is None or ended < begun else ended - begun
 
 
@@ -243,7 +244,8 @@ class Spans:
 
     def add(self, start: str, end: str) -> None:
         """Take a span, if both are times; a point in time is a span without length."""
-        begun, ended = read_seconds(start), read_seconds(end)
+        begun = read_seconds(start)
+        ended = read_seconds(end)
         if begun is None or ended is None:
             return
         self._spans.append((begun, max(begun, ended)))

@@ -284,7 +284,8 @@ def _merge_marks(
     marks: list[tuple[float, float]] = []
     nearest = (_WIDTH - _LANE_LABEL) / _MOST_MARKS
     for start, end in spans:
-        left, right = _place(start, stretches), _place(end, stretches)
+        left = _place(start, stretches)
+        right = _place(end, stretches)
         if marks and left - marks[-1][1] < nearest and right - left > 0:
             marks[-1] = (marks[-1][0], max(marks[-1][1], right))
         elif not marks or left - marks[-1][0] >= nearest:

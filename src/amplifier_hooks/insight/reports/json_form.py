@@ -66,7 +66,8 @@ def _write_totals(totals: Totals) -> Json:
 
 def write_session(session: SessionFigures) -> Json:
     """One session."""
-    header, questions = session.header, session.questions
+    header = session.header
+    questions = session.questions
     return {
         "id": session.id,
         "name": session.name or None,

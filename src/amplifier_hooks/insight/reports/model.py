@@ -150,8 +150,11 @@ class Questions:
         if step.settles:
             self._settle(step.settles)
         question = self._open.pop(key, None) or self._ask_late(step)
-        question.decided, question.by, question.how = step.time, step.by, step.how
-        question.decision, question.comment = step.decision, step.comment[:1_000]
+        question.decided = step.time
+        question.by = step.by
+        question.how = step.how
+        question.decision = step.decision
+        question.comment = step.comment[:1_000]
         question.edited = step.edited
         question.outcome = _name_outcome(step)
         setattr(self, question.outcome, getattr(self, question.outcome) + 1)
@@ -182,7 +185,8 @@ class Questions:
         """Another program asks: nobody waits here, and nothing is known yet."""
         question = self._open.pop(key, None) or self._ask_late(step)
         self._handed[_name(step)] = question
-        question.to, question.how = step.to, "handed_over"
+        question.to = step.to
+        question.how = "handed_over"
         if not step.again:
             question.outcome = "not_known"
             self.handed_over += 1
@@ -193,8 +197,10 @@ class Questions:
         """Something shows what came of it."""
         self._settle(step.settles)
         question = self._handed.get(_name(step)) or _make_question(step)
-        question.to, question.how = step.to, "handed_over"
-        question.outcome, question.evidence = step.state, step.evidence
+        question.to = step.to
+        question.how = "handed_over"
+        question.outcome = step.state
+        question.evidence = step.evidence
         question.decided = step.time
         setattr(self, step.state, getattr(self, step.state) + 1)
         return question
@@ -395,7 +401,8 @@ def check_trail(
     progress: Callable[[int], None] | None = None,
 ) -> Proof:
     """Verify a trail with what there is; `owner` is the session that it must be of."""
-    report, problem = None, ""
+    report = None
+    problem = ""
     try:
         report = Check(open_remains(path), evidence, owner, progress=progress).run()
     except (AuditError, OSError) as error:

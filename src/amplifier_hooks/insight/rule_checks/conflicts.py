@@ -101,7 +101,9 @@ def _compare_settings(first: HookRule, second: HookRule) -> Iterator[Finding]:
 
 def _find_differences(one: Mapping[str, Any], other: Mapping[str, Any], path: str) -> Iterator[str]:
     for key in one.keys() & other.keys():
-        here, first, second = f"{path}.{key}" if path else key, one[key], other[key]
+        here = f"{path}.{key}" if path else key
+        first = one[key]
+        second = other[key]
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _find_differences(first, second, here)
         elif first != second:

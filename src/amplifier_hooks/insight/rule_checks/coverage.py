@@ -33,7 +33,8 @@ from amplifier_hooks.insight.rule_checks.rules import (
 )
 
 _WILDCARD = re.compile(r"[*?\[]")
-_ANY_TEXT, _ANY_LETTER = "\ue000", "\ue001"
+_ANY_TEXT = "\ue000"
+_ANY_LETTER = "\ue001"
 """They stand for the wildcards of the narrow glob, where only wildcards of the wide one fit."""
 
 
@@ -149,7 +150,8 @@ def _list_keys(model: type[BaseModel]) -> frozenset[str]:
 
 def lack_keys(tools: Iterable[str], keys: Iterable[str]) -> bool:
     """Whether these are tools of ours, none of which has one of the keys in its input."""
-    known, wanted = list_tool_inputs(), {key.casefold() for key in keys}
+    known = list_tool_inputs()
+    wanted = {key.casefold() for key in keys}
     names = [tool.casefold() for tool in tools]
     return bool(names) and all(
         is_literal(name) and name in known and not known[name] & wanted for name in names
@@ -172,7 +174,8 @@ def covers_hook_rule(wide: HookRule, narrow: HookRule) -> bool:
 
 def covers_answering_rule(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
     """For rules of one approval file. What allows is matched strictly, anything else widely."""
-    first, second = wide.rule, narrow.rule
+    first = wide.rule
+    second = narrow.rule
     return (
         covers_events(first.event, second.event)
         and _covers_hooks(wide, narrow)
@@ -185,7 +188,8 @@ def covers_answering_rule(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
 
 
 def _covers_strictly_or_widely(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
-    first, second = wide.rule, narrow.rule
+    first = wide.rule
+    second = narrow.rule
     if not wide.allows:
         # What allows a command also allows what only looks, which no other rule is about.
         mixed = narrow.allows and first.command is not None
@@ -205,7 +209,8 @@ def denies_what_it_names(guard: HookRule, answering: AnsweringRule) -> bool:
 
     What an approval rule allows besides, commands that only look, is left aside.
     """
-    wide, narrow = guard.rule, answering.rule
+    wide = guard.rule
+    narrow = answering.rule
     tools = as_list(narrow.tool)
     return (
         covers_events(wide.event, narrow.event)
@@ -233,7 +238,8 @@ def covers_conditions(wide: Match, narrow: Match) -> bool:
 
 
 def _covers_tools(wide: HookRule, narrow: HookRule) -> bool:
-    tools, others = wide.loaded.tools, narrow.loaded.tools
+    tools = wide.loaded.tools
+    others = narrow.loaded.tools
     if not tools or "*" in tools:
         return True
     if not others:
@@ -306,7 +312,8 @@ def _lists_commands(wide: Match, narrow: Match) -> bool:
     """To allow, each pattern is compared with the whole command: only the same one covers it."""
     if wide.command is None:
         return True
-    offered, wanted = read_command_patterns(wide.command), read_command_patterns(narrow.command)
+    offered = read_command_patterns(wide.command)
+    wanted = read_command_patterns(narrow.command)
     return bool(wanted) and set(wanted) <= set(offered)
 
 
@@ -318,7 +325,8 @@ def _lists_paths(wide: Match, narrow: Match) -> bool:
     """To allow, a path that is not written from the root counts below the folder only."""
     if wide.path is None:
         return True
-    wanted, given = as_list(narrow.path), as_list(wide.path)
+    wanted = as_list(narrow.path)
+    given = as_list(wide.path)
     below = [one for one in given if not one.startswith(("/", "~/"))]
     rest = [one for one in wanted if one not in given]
     return (
@@ -363,7 +371,8 @@ def find_impossible(group: Rules) -> Iterator[Finding]:
     commands: tuple[str, ...] = ("command",)
     paths: tuple[str, ...] = PATH_KEYS
     if isinstance(group, HookRules):
-        commands, paths = group.command_keys, group.path_keys
+        commands = group.command_keys
+        paths = group.path_keys
     for one in group.rules:
         if isinstance(one, HookRule) and not one.rule.enabled:
             yield _report("disabled", one, "is switched off (enabled: false)")
@@ -381,7 +390,8 @@ def find_impossible(group: Rules) -> Iterator[Finding]:
 def _judge_match(
     one: HookRule | AnsweringRule, commands: tuple[str, ...], paths: tuple[str, ...]
 ) -> Iterator[Finding]:
-    match, tools = one.rule, as_list(one.rule.tool)
+    match = one.rule
+    tools = as_list(one.rule.tool)
     for sentence in _explain_events(match, as_list(match.event)):
         yield _report("never matches", one, sentence)
     # Of a command, a rule that stops calls sees the paths that it uses.

@@ -204,7 +204,8 @@ def _make_rule(
 
 def _read_answering_file(path: Path, base: Path) -> AnsweringRules:
     RulesApproval(path, base)  # all errors, as a session would have them
-    owner, found = f"the approval rules in {path}", []
+    owner = f"the approval rules in {path}"
+    found = []
     for node in read_bundle_file(path, {}, set()).mapping()["rules"].items():
         rule = parse_config(ApprovalRule, to_plain(node), owner)
         found.append(AnsweringRule(rule, load_approval_rule(rule, base, owner), node.place))

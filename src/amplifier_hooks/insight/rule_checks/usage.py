@@ -197,7 +197,9 @@ def count_usage(groups: Sequence[Rules], trails: Iterable[Path]) -> Usage:
 
     Paths in the rules count from the folder that is checked, whichever one a session worked in.
     """
-    usage, hooks, answering = Usage(), list[_HookCount](), list[Answering]()
+    usage = Usage()
+    hooks = list[_HookCount]()
+    answering = list[Answering]()
     for group in groups:
         uses = [Use(one.name, str(one.place), group.source) for one in group.rules]
         usage.uses += uses
@@ -231,7 +233,8 @@ def _count_trail(
             question = to_question(item)
             for one, base, use in answering:
                 if one.loaded.applies_to(question, base):
-                    use.matched, use.last = use.matched + 1, item.time
+                    use.matched = use.matched + 1
+                    use.last = item.time
 
 
 class _HookCount:
@@ -244,14 +247,16 @@ class _HookCount:
 
     def take(self, item: RecordedEvent) -> None:
         """Run the rules on an event."""
-        event, counted = canonical(item.event), set[str]()
+        event = canonical(item.event)
+        counted = set[str]()
         for data in _list_versions(item):
             tool = str(data.get("tool_name") or "")
             listening = self._find_listening(event, tool)
             occasion = make_view(Sample(event, data), self._group)
             for rule, use in listening:
                 if rule.name not in counted and applies(rule, occasion):
-                    use.matched, use.last = use.matched + 1, item.time
+                    use.matched = use.matched + 1
+                    use.last = item.time
                     counted.add(rule.name)
         if item.missing:
             for rule, use in listening:

@@ -233,7 +233,9 @@ def _draft_command_family(question: Question, command: str) -> Draft | None:
     slots = [at for at, word in enumerate(words) if at and _names_file(word, folder)]
     if len(parts) != 1 or len(slots) != 1 or not all(map(_is_plain, words)):
         return None
-    before, name, behind = words[: slots[0]], words[slots[0]], words[slots[0] + 1 :]
+    before = words[: slots[0]]
+    name = words[slots[0]]
+    behind = words[slots[0] + 1 :]
     expression = _write_expression(before, name, behind)
     if expression is None or not re.search(expression, command):
         return None
@@ -242,7 +244,8 @@ def _draft_command_family(question: Question, command: str) -> Draft | None:
         "when": f"tool_input.command.matches({quote(expression)})",
         "unless": {"regex": except_words()},
     }
-    about, title = ("commands", expression), " ".join(before[:3])
+    about = ("commands", expression)
+    title = " ".join(before[:3])
     return _make(question, about, _pin(question), conditions, title, is_family=True)
 
 
@@ -252,7 +255,8 @@ def _write_expression(before: list[str], name: str, behind: list[str]) -> str | 
     folder = name.removesuffix(file.name)
     if not is_for_families(folder, file.suffix):
         return None
-    start, end = f"{' '.join(before)} {folder}", " ".join([file.suffix, *behind])
+    start = f"{' '.join(before)} {folder}"
+    end = " ".join([file.suffix, *behind])
     return f"^{_escape(start)}{_FILE_NAME}{_escape(end)}$"
 
 
@@ -349,5 +353,6 @@ def name_rule(draft: Draft, taken: Sequence[str]) -> str:
     name = base = plain or "rule"
     number = 2
     while name in taken:
-        name, number = f"{base}-{number}", number + 1
+        name = f"{base}-{number}"
+        number = number + 1
     return name

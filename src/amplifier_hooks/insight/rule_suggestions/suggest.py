@@ -190,7 +190,8 @@ def _try_question(proposal: Proposal, trial: Trial, question: Question) -> None:
 
 
 def _try_call(tried: Sequence[tuple[Proposal, Trial]], item: RecordedEvent) -> None:
-    tool, given = item.left.get("tool_name"), item.left.get("tool_input")
+    tool = item.left.get("tool_name")
+    given = item.left.get("tool_input")
     if item.again or not isinstance(tool, str) or not isinstance(given, dict):
         return
     asking = {one.hook for one in item.answers if one.action == "ask_user"}
@@ -346,7 +347,8 @@ class _Search:
         if obstacle := self._obstacles[id(group[0])]:
             return obstacle
         if not self._needed.are_met(group):
-            sessions, days = len({one.session for one in group}), len({one.day for one in group})
+            sessions = len({one.session for one in group})
+            days = len({one.day for one in group})
             return f"it was in {_count(sessions, 'session')} on {_count(days, 'day')} only"
         draft = draft_exact(group[0])
         if draft is None:

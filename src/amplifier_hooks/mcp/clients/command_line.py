@@ -141,7 +141,8 @@ def read_line(command: object, args: object) -> Line | None:
     """What a command says, if we wrote it; None if we did not, or somebody has changed it."""
     if not isinstance(command, str) or not _is_texts(args):
         return None
-    start, words = args[:7], args[7:]
+    start = args[:7]
+    words = args[7:]
     outdated = start[4:5] == [_EARLIER_MODULE]
     module = _EARLIER_MODULE if outdated else _MODULE
     if start[:2] != ["-I", "-X"] or start[3:] != ["-m", module, *_START]:
@@ -176,7 +177,8 @@ def _is_texts(args: object) -> TypeGuard[list[str]]:
 
 def _skip_start(args: list[str]) -> list[str] | None:
     """The words for our program, if an interpreter runs nothing else: so only with `-I`."""
-    rest, is_isolated = list(args), False
+    rest = list(args)
+    is_isolated = False
     while rest:
         word = rest.pop(0)
         if word == "-m":
@@ -189,13 +191,16 @@ def _skip_start(args: list[str]) -> list[str] | None:
 
 
 def _read_words(program: str, memo: Mapping[str, str], words: list[str]) -> Line:
-    pairs, rest = list[tuple[str, str]](), list(words)
-    unknown, server = "", tuple[str, ...]()
+    pairs = list[tuple[str, str]]()
+    rest = list(words)
+    unknown = ""
+    server = tuple[str, ...]()
     while rest and not unknown:
         word = rest.pop(0)
         option, equals, value = word.partition("=")
         if word == "--":
-            server, rest = tuple(rest), []
+            server = tuple(rest)
+            rest = []
         elif option not in _OPTIONS or not (equals or rest):
             unknown = word or "''"
         else:

@@ -23,7 +23,8 @@ from amplifier_hooks.modules.installation import name_install_command
 Entry = dict[str, Any]
 Memo = dict[str, str]
 
-COMMAND, ARGS = "command", "args"
+COMMAND = "command"
+ARGS = "args"
 
 
 class Unbridgeable(Exception):
@@ -136,7 +137,8 @@ class Dialect:
         return {**entry, "env_vars": [*known, *new]}
 
     def _withhold_variables(self, entry: Entry, memo: Mapping[str, str]) -> Entry:
-        known, count = entry.get("env_vars"), memo.get("passed", "")
+        known = entry.get("env_vars")
+        count = memo.get("passed", "")
         if not isinstance(known, list) or not count.isdigit():
             return entry
         left = known[: max(len(known) - int(count), 0)]
@@ -232,7 +234,8 @@ def hide_address(url: str, headers: Any, env: Any) -> tuple[dict[str, Any], list
     """
     if not isinstance(headers, Mapping) or not isinstance(env, Mapping):
         raise Unbridgeable("its headers or its environment are not an object")
-    hidden, words = {URL_VARIABLE: url}, ["--http-env", URL_VARIABLE]
+    hidden = {URL_VARIABLE: url}
+    words = ["--http-env", URL_VARIABLE]
     for number, (name, value) in enumerate(headers.items(), 1):
         variable = f"{HEADER_VARIABLE}{number}"
         hidden[variable] = check_text(value, f"its header {name!r}")
@@ -271,7 +274,9 @@ def _check_sending(url: str, headers: Collection[str]) -> None:
 
 
 _HTTP = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
-_TYPE, _HEADERS, _ENV = "type", "headers", "env"
+_TYPE = "type"
+_HEADERS = "headers"
+_ENV = "env"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +294,8 @@ class JsonBridge:
 
     def wrap(self, entry: Entry, memo: Memo, *, is_open: bool) -> tuple[Entry, list[str]]:
         """The entry without its address, and the words for the gateway."""
-        key, headers = self.find(entry), entry.get(_HEADERS, {})
+        key = self.find(entry)
+        headers = entry.get(_HEADERS, {})
         if ARGS in entry or sum(one in entry for one in self.addresses) > 1:
             raise Unbridgeable("it has an address, and another one or arguments beside it")
         env, words = hide_address(entry[key], headers, entry.get(_ENV, {}))
@@ -302,7 +308,8 @@ class JsonBridge:
 
     def unwrap(self, entry: Entry, line: Line) -> Entry:
         """The entry with its address."""
-        memo, env = line.memo, entry.get(_ENV)
+        memo = line.memo
+        env = entry.get(_ENV)
         url, headers, left = reveal_address(env, line)
         plain = {key: value for key, value in entry.items() if key not in (COMMAND, ARGS, _TYPE)}
         if isinstance(env, dict):
@@ -331,7 +338,10 @@ def _set(entry: Entry, key: str, value: Any) -> Entry:
     return {**entry, key: value}
 
 
-_URL, _BEARER, _STATIC, _NAMED = "url", "bearer_token_env_var", "http_headers", "env_http_headers"
+_URL = "url"
+_BEARER = "bearer_token_env_var"
+_STATIC = "http_headers"
+_NAMED = "env_http_headers"
 _VARIABLES = "env_vars"
 _TOKEN = "Authorization=Bearer "
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

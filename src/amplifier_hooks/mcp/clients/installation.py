@@ -113,7 +113,8 @@ def _find_before(
 
     If nobody has changed it since we wrote it, that is exactly what it held before.
     """
-    known, record = records.read_before(file.path), records.find(file.path)
+    known = records.read_before(file.path)
+    record = records.find(file.path)
     content = file.content or b""
     if known is not None and record is not None and record.written == compute_digest(content):
         return known

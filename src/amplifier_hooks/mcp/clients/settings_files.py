@@ -35,7 +35,8 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _WORD = re.compile(r"[^\s,\]}#=\[{\"']+(?: (?=\d{2}:)[^\s,\]}#]+)?")
-_OPEN, _CLOSE = "[{", "]}"
+_OPEN = "[{"
+_CLOSE = "]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def list_statements(text: str) -> list[Statement]:
 
 
 def _read(text: str) -> Iterator[Statement]:
-    at, table = 0, tuple[str, ...]()
+    at = 0
+    table = tuple[str, ...]()
     while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         if text[at] == "[":
             found = _read_header(text, at)
@@ -94,9 +96,11 @@ def _skip_value(text: str, at: int) -> int:
         if text[at] in "\"'":
             at = _match(_STRING, text, at)
         elif text[at] in _OPEN:
-            depth, at = depth + 1, at + 1
+            depth = depth + 1
+            at = at + 1
         elif text[at] in _CLOSE:
-            depth, at = depth - 1, at + 1
+            depth = depth - 1
+            at = at + 1
         else:
             at = _match(_WORD, text, at)
         if depth == 0:
@@ -179,7 +183,8 @@ def change_toml_servers(text: str, keys: KeyPath, wanted: Mapping[str, dict[str,
 
 def _change_server(text: str, keys: KeyPath, name: str, wanted: dict[str, Any]) -> str:
     expected = _load_toml(text)
-    old, table = _follow(expected, (*keys, name)), _follow(expected, keys)
+    old = _follow(expected, (*keys, name))
+    table = _follow(expected, keys)
     try:
         changed = _change_table(text, (*keys, name), old, wanted, expected)
     except ValueError as error:
@@ -309,7 +314,8 @@ def _write_entry(text: str, path: KeyPath, wanted: dict[str, Any]) -> tuple[int,
 
     It is edited in a small text with the same nesting: the whole may be large.
     """
-    node, around = parse_json(text, comments=True, trailing_commas=True), ""
+    node = parse_json(text, comments=True, trailing_commas=True)
+    around = ""
     for name in path:
         child = _get_member(text, node, name)
         around += text[node.start : node.children[0].start] + text[child.start : child.node.start]

@@ -77,7 +77,8 @@ def read_client(
     """Look at all servers that a client in a folder would start, without changing anything."""
     names = _PROGRAMS.get(client, (client,))
     program = next(filter(None, map(shutil.which, names)), None)
-    servers, problems = list[ServerStatus](), list[str]()
+    servers = list[ServerStatus]()
+    problems = list[str]()
     for places in list_every_file(client, folder, scopes):
         try:
             servers += _read_file(client, places)
@@ -97,7 +98,8 @@ def _read_file(client: str, places: list[McpPlace]) -> Iterator[ServerStatus]:
 
 
 def _judge(client: str, place: McpPlace, name: str, entry: Any) -> ServerStatus:
-    ours, own = find_line(entry), find_own_line(entry)
+    ours = find_line(entry)
+    own = find_own_line(entry)
     line = ours or own
     if line is None:
         state, why = _explain(client, place, name, entry)

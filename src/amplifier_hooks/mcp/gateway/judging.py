@@ -162,7 +162,8 @@ class Judge:
     async def call(self, pending: Pending, method: Method, forward: Forward) -> Frame:
         """The response to a request that hooks judge."""
         params = pending.frame.params
-        name, asked = method.name_call(self.server, params), method.read(params)
+        name = method.name_call(self.server, params)
+        asked = method.read(params)
         wanted_digest = self.guard.get_digest(name)
 
         async def handle(given: dict[str, Any]) -> Frame:

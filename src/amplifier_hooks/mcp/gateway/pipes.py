@@ -77,7 +77,8 @@ class LineReader:
         return line
 
     async def _skip_line(self) -> LineTooLong:
-        start, size = bytes(self._buffer[:_KEPT]), 0
+        start = bytes(self._buffer[:_KEPT])
+        size = 0
         while (at := self._buffer.find(b"\n")) < 0:
             size += len(self._buffer)
             self._buffer.clear()
@@ -169,7 +170,8 @@ def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
                 "start the gateway themselves, or reach it with --listen"
             )
     sys.stdout.flush()
-    source, sink = os.dup(0), os.dup(1)
+    source = os.dup(0)
+    sink = os.dup(1)
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device, opened for its number
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)

@@ -65,7 +65,8 @@ class Lists:
 
     async def show(self, pending: Pending, response: Frame) -> Frame:
         """The response that the client gets: the very bytes, unless something in it changed."""
-        result, method = response.message.get("result"), pending.frame.method
+        result = response.message.get("result")
+        method = pending.frame.method
         if not isinstance(result, dict):
             return response
         if carries_questions(response):
@@ -86,7 +87,8 @@ class Lists:
     async def _judge(self, method: str, left: dict[str, Any]) -> str | None:
         """Have hooks change what is left, or returns why nothing is."""
         key = LISTS[method]
-        items, instructions = left.get(key) if key else _list_info(left), left.get("instructions")
+        items = left.get(key) if key else _list_info(left)
+        instructions = left.get("instructions")
         if not isinstance(items, list) or not (items or instructions):
             return None
         if not self._coordinator.is_observed(LIST):
@@ -275,7 +277,9 @@ class Relay:
             method = FROM_CLIENT[frame.method]
             refusal = write_refusal(Pending(frame, "judged", method), method, UNKNOWN_ROUND)
             return await self._send(self._client, refusal)
-        pending.frame, pending.is_forwarded, pending.response = frame, False, None
+        pending.frame = frame
+        pending.is_forwarded = False
+        pending.response = None
         self._server.add(pending)
         return True
 

@@ -208,7 +208,8 @@ class Side:
             del self.asked[key]
 
 
-FIRST, EVERY = 2.0, 5.0
+FIRST = 2.0
+EVERY = 5.0
 """Seconds until the client is told, and then until the next time."""
 
 _STEP = 1e-6

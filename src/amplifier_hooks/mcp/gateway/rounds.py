@@ -263,7 +263,8 @@ class Rounds:
 
 async def _wait(one: _Round) -> Frame:
     """The request with which the client comes back; one that does not is given up in the end."""
-    task, loop = one.pending.task, asyncio.get_running_loop()
+    task = one.pending.task
+    loop = asyncio.get_running_loop()
     timer = None if task is None else loop.call_later(LONGEST_WAIT, task.cancel)
     try:
         return await one.again

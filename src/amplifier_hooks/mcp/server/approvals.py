@@ -73,7 +73,8 @@ class ShownApproval(BaseModel):
 
 def show_approval(approval: Approval, presenter: Presenter, bounds: Bounds) -> ShownApproval:
     """An approval within bounds; one whose time is over counts as expired."""
-    request, pending = approval.request, approval.status == "pending"
+    request = approval.request
+    pending = approval.status == "pending"
     late = pending and approval.seconds_left <= 0
 
     def shorten(value: Any) -> Any:
@@ -200,7 +201,8 @@ def _open_reader(url: str) -> Reader:
 
 MOST_APPROVALS = 100
 PAGE_BYTES = 60_000
-_PORTION, _MOST_PORTIONS = 200, 50
+_PORTION = 200
+_MOST_PORTIONS = 50
 _SHORTEST_ID = 4
 
 _ELSEWHERE = "Questions that went to the server of the bundle are not among them."

@@ -152,7 +152,8 @@ class CurrentBundle:
             material = await asyncio.to_thread(self._collect)
         except (AmplifierError, OSError) as error:
             raise Refused(f"The bundle cannot be used, so no session starts: {error}") from error
-        self._read, self._bundled = (now, material), BundledModules()
+        self._read = (now, material)
+        self._bundled = BundledModules()
         return material
 
     def _collect(self) -> Material:

@@ -306,7 +306,8 @@ def _find_start(found: list[OpenTrail], cursor: str) -> int:
 
 
 def _describe_session(trail: OpenTrail) -> ListedSession:
-    saved, origin = _find_saved(trail.id), trail.origin
+    saved = _find_saved(trail.id)
+    origin = trail.origin
     return ListedSession(
         id=trail.id,
         name=saved.name[:200] if saved else "",
@@ -495,7 +496,8 @@ class TrailVerification:
             ) from error
 
     def _read(self, trail: OpenTrail) -> Report:
-        files, deadline = open_remains(trail.path), Deadline(self.seconds)
+        files = open_remains(trail.path)
+        deadline = Deadline(self.seconds)
         if files.size > self.most_bytes:
             raise DeadlineExceeded
         run = LogVerification(files, name=trail.path.resolve().name)

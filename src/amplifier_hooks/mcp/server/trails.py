@@ -58,7 +58,8 @@ def choose_scope(folder: Path, *, everything: bool) -> Scope:
     """The scope of a server in a folder; TooWide if that holds the home of this person."""
     if everything:
         return Scope(None)
-    real, home = Path(os.path.realpath(folder)), Path(os.path.realpath(Path.home()))
+    real = Path(os.path.realpath(folder))
+    home = Path(os.path.realpath(Path.home()))
     if home.is_relative_to(real):
         raise TooWide(
             f"{real} holds every project of yours, and an agent that asks here would see the "
@@ -271,7 +272,8 @@ class BackwardScan:
                 self._stop(before)
                 return
             yield from reversed(found)
-            before, self._read_any = first["seq"], True
+            before = first["seq"]
+            self._read_any = True
 
     def _stop(self, before: int) -> None:
         if not self._read_any:

@@ -277,7 +277,8 @@ class Hub:
 
     def watch(self, subscriber: Subscriber, session: str, after: int) -> None:
         """Send the records of a session from a number on; of none, if the session is empty."""
-        subscriber.session, subscriber.after = session, after
+        subscriber.session = session
+        subscriber.after = after
         if session:
             self.receive(Change("records", session))
 

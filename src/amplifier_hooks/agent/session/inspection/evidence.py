@@ -85,7 +85,8 @@ class EvidenceFinder:
 
 
 def _read_bundle(origin: Origin) -> Evidence:
-    file, folder = Path(origin.file), Path(origin.folder)
+    file = Path(origin.file)
+    folder = Path(origin.folder)
     try:
         bundle = load_bundle(file, project_dir=folder)
         section = bundle.mount_plan["audit"]
@@ -109,7 +110,8 @@ def _explain_distrust(origin: Origin) -> str:
 
 def _read_section(section: Mapping[str, Any], origin: Origin) -> Evidence:
     notes: list[str] = []
-    key, path = None, find_key(section.get("sign"))
+    key = None
+    path = find_key(section.get("sign"))
     try:
         key = None if path is None else load_verifier(path)
     except BadKey as error:
@@ -200,7 +202,8 @@ class Check:
 
     def _select(self, notes: list[Note], where: str) -> list[Note]:
         """Those that speak of this log, or of one with its name that it may have replaced."""
-        own, names = find_log_id(self.files), {self.owner, self.files.name} - {None}
+        own = find_log_id(self.files)
+        names = {self.owner, self.files.name} - {None}
         about = [n for n in notes if n.checkpoint.log == own or n.checkpoint.name in names]
         if not about:
             self._told.append(

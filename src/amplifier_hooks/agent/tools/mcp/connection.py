@@ -132,7 +132,8 @@ class Connection:
                     break
                 await self._wait_before_restart()
         finally:
-            self._client, self._is_abandoned = None, True
+            self._client = None
+            self._is_abandoned = True
             self._settled.set()
             self._tried.set()
 
@@ -166,8 +167,10 @@ class Connection:
             self._record_end(_explain(error))
 
     def _record_start(self, client: Client) -> None:
-        is_first, was_up = not self._tried.is_set(), self._was_up
-        self._client, self._was_up = client, True
+        is_first = not self._tried.is_set()
+        was_up = self._was_up
+        self._client = client
+        self._was_up = True
         self._settled.set()
         self._tried.set()
         if not is_first:
@@ -183,7 +186,8 @@ class Connection:
                 one.cancel()
 
     def _record_end(self, why: str) -> None:
-        self._client, self._problem = None, why
+        self._client = None
+        self._problem = why
         self._settled.clear()
 
     def _may_try_again(self) -> bool:

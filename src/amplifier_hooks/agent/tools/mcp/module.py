@@ -256,7 +256,8 @@ class ServerTools:
 
     async def _mount(self, tool: Definition, shown: Definition) -> None:
         name = name_tool(self.server, str(tool["name"]))
-        found, before = digest_definition(tool), self._tools.get(name)
+        found = digest_definition(tool)
+        before = self._tools.get(name)
         if before is not None and before.digest == found:
             before.show(shown)
             return

@@ -64,9 +64,11 @@ def list_command(limit: int, here: bool, as_json: bool) -> None:
     trails = _list_latest(roots)
     if here:
         rows = [row for row in map(_read_row, trails) if row.folder == str(Path.cwd())]
-        shown, count = rows[: limit or None], len(rows)
+        shown = rows[: limit or None]
+        count = len(rows)
     else:
-        shown, count = [*map(_read_row, trails[: limit or None])], len(trails)
+        shown = [*map(_read_row, trails[: limit or None])]
+        count = len(trails)
     if as_json:
         click.echo(json.dumps([asdict(row) for row in shown], indent=2))
         return
@@ -91,7 +93,8 @@ def _read_row(trail: Trail) -> Row:
     try:
         files = open_log(trail.path)
         records = files.state.head.size if files.state else None
-        sessions, proof = _count_sessions(files), _describe_proof(files)
+        sessions = _count_sessions(files)
+        proof = _describe_proof(files)
     except (AuditError, OSError) as error:
         proof = f"cannot be read: {error}"
     return Row(
@@ -135,7 +138,8 @@ def _print_rows(rows: list[Row], more: int, where: str) -> None:
     titles: list[Cell] = [(("title", name),) for name in head]
     shorts = shorten_trails(Path(row.path) for row in rows)
     table: list[list[Cell]] = [titles, *(_make_cells(row, shorts[Path(row.path)]) for row in rows)]
-    count, text = Column(align="right"), Column()
+    count = Column(align="right")
+    text = Column()
     folder = Column("dim", overflow="cut start")
     print_table(table, Column("tool"), Column("dim"), count, count, text, text, folder)
     if more:

@@ -85,7 +85,8 @@ def read_map(value: Any) -> Mapping[str, Any]:
 
 def summarize_record(record: Record) -> str:
     """Who decided what, and why; else the body, on one line."""
-    body, said = record["body"], read_body(record)
+    body = record["body"]
+    said = read_body(record)
     decision = [f"{name}={read_text(body[name])}" for name in _DECISIVE if name in body]
     hooks = said.hooks if isinstance(said, DispatchRecorded) else ()
     answers = [f"{one.hook}:{one.action}" for one in hooks if one.action != "continue"]

@@ -141,7 +141,8 @@ class Story:
         about = (_get_session(record), read_text(record["event"]), read_text(record["hook"]))
         self._has_failures = True
         if about not in self._failures:
-            hook, event = record["hook"], record["event"]
+            hook = record["hook"]
+            event = record["event"]
             yield describe_failure(hook, event, body.error, at=body.at, denied=body.denied)
         self._failures.discard(about)
 
@@ -187,7 +188,8 @@ class Story:
     # Events
 
     def _dispatch(self, record: Record, body: DispatchRecorded) -> Iterator[Line]:
-        event, data = read_text(record["event"]), body.data or {}
+        event = read_text(record["event"])
+        data = body.data or {}
         describe = _EVENTS.get(event)
         if "$commitment" in data:
             yield from self._keep_apart(event, data)
@@ -209,7 +211,8 @@ class Story:
 
     def _call(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
-        name, about = read_name(data.get("tool_name")), summarize_input(data.get("tool_input"))
+        name = read_name(data.get("tool_name"))
+        about = summarize_input(data.get("tool_input"))
         self._calls[_get_key(record, data.get("tool_call_id"))] = about
         if len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]

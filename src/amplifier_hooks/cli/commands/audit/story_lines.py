@@ -166,7 +166,8 @@ def _say_handed_over(to: str, call: str = "") -> Line:
 
 def describe_outcome(body: ApprovalOutcome, about: str = "") -> Line:
     """What is known of such a question; `about` is the input of the call."""
-    tool, to = read_name(body.tool), read_name(body.to)
+    tool = read_name(body.tool)
+    to = read_name(body.to)
     tool = f"{tool} {about}" if about else tool
     corrected = " · not as recorded before" if body.settles == "not_run" else ""
     if body.state == "allowed":
@@ -258,7 +259,8 @@ def _describe_withdrawal(body: ApprovalCancelled, record: Record) -> Line:
 
 @_describe.register
 def _describe_remembered(body: ApprovalRemembered, record: Record) -> Line:
-    hook, decision = read_name(record["hook"]), read_line(body.decision)
+    hook = read_name(record["hook"])
+    decision = read_line(body.decision)
     if body.by:
         return ("note", "· "), ("", f"{hook} did not ask: by {_name_decider(body.by)}")
     return ("note", "· "), ("", f"{hook} did not ask again: {decision} was said before")

@@ -98,7 +98,8 @@ def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:
             f"The trail cannot be found, because the bundle cannot be read: {error}\n"
             f"Name a trail; {LIST} shows them."
         ) from error
-    wanted, place = find_origin(bundle, Path.cwd()), find_root(bundle_file, bundle=bundle)
+    wanted = find_origin(bundle, Path.cwd())
+    place = find_root(bundle_file, bundle=bundle)
     report_unused_path(place)
     root = place.path
     others: set[str] = set()

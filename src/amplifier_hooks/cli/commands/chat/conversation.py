@@ -189,7 +189,8 @@ class Conversation:
     async def _talk(self) -> None:
         self._starts_over = False
         async with open_agent(self.options) as agent:
-            self.agent, self.edits = agent, EditLog()
+            self.agent = agent
+            self.edits = EditLog()
             self.edits.watch(agent.session.coordinator.hooks)
             agent.display.watch_keys(agent.stop_turn)
             greet(agent)

@@ -159,7 +159,8 @@ def _name_file(path: Path) -> str:
 
 
 def _compare(store: Path, copy: Backup) -> Iterable[str]:
-    now, then = _read(Path(copy.path)), _read(store / copy.id / CONTENT)
+    now = _read(Path(copy.path))
+    then = _read(store / copy.id / CONTENT)
     if now is None or then is None:
         return [f"  back to the {copy.size} bytes of {copy.created.astimezone():%H:%M:%S}"]
     if now == then:
@@ -276,7 +277,8 @@ async def _compact(talk: Talk, rest: str) -> None:
 
 
 async def _undo(talk: Talk, rest: str) -> None:
-    agent, edits = talk.agent, talk.edits.first_edits
+    agent = talk.agent
+    edits = talk.edits.first_edits
     store = find_store(agent.session)
     if store is None:
         agent.notify(NO_BACKUPS, "warning")

@@ -102,7 +102,8 @@ def describe_event(event: str) -> EventDescription:
 
 
 def _list_fields(payload: type) -> Iterator[Field]:
-    meanings, common = _read_meanings(payload), get_type_hints(EventData)
+    meanings = _read_meanings(payload)
+    common = get_type_hints(EventData)
     for name, kind in get_type_hints(payload, include_extras=True).items():
         if name not in common:
             absent = get_origin(kind) is NotRequired

@@ -68,7 +68,8 @@ def require_trust(bundle: Path | None, root: Path) -> BundleState:
     A guard whose bundle nobody has trusted would deny everything. One that is named is trusted
     where it lies, for all folders, and then what it would also run in this one.
     """
-    state, store = read_bundle_state(bundle, root), TrustStore()
+    state = read_bundle_state(bundle, root)
+    store = TrustStore()
     for material in (state.where_it_lies, state.material):
         if state.trusted:
             break
@@ -122,7 +123,8 @@ def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
         plain |= {"change": outcome.change.kind, "problem": outcome.untrusted}
         click.echo(json.dumps(plain, indent=2))
         return _choose_code(outcome)
-    title, path = AGENTS[name].title, escape(str(outcome.change.path))
+    title = AGENTS[name].title
+    path = escape(str(outcome.change.path))
     if outcome.untrusted:
         print_wrapped(0, ("bad", "✗ "), escape(outcome.untrusted))
     if outcome.change.kind == "absent":
@@ -196,7 +198,8 @@ def is_shared(path: Path) -> bool:
 def _print_installed(
     target: Target, outcome: Outcome, state: BundleState | None, notes: list[str]
 ) -> None:
-    kind, title = outcome.change.kind, AGENTS[target.agent].title
+    kind = outcome.change.kind
+    title = AGENTS[target.agent].title
     where = _WHERE[target.scope]
     done = {"unchanged": "was guarded already", "updated": "is guarded with these options now"}
     print_line(("good", "✓ "), f"{title} {done.get(kind, 'is guarded now')}, {where}")

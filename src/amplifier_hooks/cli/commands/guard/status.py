@@ -101,7 +101,8 @@ class _Report:
 
     def print(self) -> None:
         """For a person."""
-        title, name = self.status.agent.title, self.status.agent.name
+        title = self.status.agent.title
+        name = self.status.agent.name
         if not self.status.installed:
             print_line(("bad", "✗ "), f"{title} is not guarded: amplifier guard {name}")
         elif self.stands:

@@ -116,8 +116,10 @@ def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
         options["without"],
     )
     found = select_recorded(names, options["everywhere"])
-    folder, paths = Path.cwd(), [one.absolute() for one in found]
-    policy, other = load_policy(source, folder), None
+    folder = Path.cwd()
+    paths = [one.absolute() for one in found]
+    policy = load_policy(source, folder)
+    other = None
     _require_trust(source)
     if options["baseline"] is not None:
         other = load_policy(source.with_file(str(options["baseline"].absolute())), folder)
@@ -177,7 +179,8 @@ def _run(launch: Launch) -> bool:
 def _make_report(findings: Findings, policy: Policy) -> dict[str, Any]:
     from amplifier_hooks.insight.backtest.counts import make_report
 
-    job, protection = findings.job, findings.protection
+    job = findings.job
+    protection = findings.protection
     return {
         **make_report(findings.add_up(), policy.acting),
         "policy": policy.source.to_dict(),

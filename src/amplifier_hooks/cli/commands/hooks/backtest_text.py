@@ -130,7 +130,8 @@ def _print_questions(report: Report) -> None:
     if not (asked["then"] or asked["would"]):
         return
     print_line("")
-    would, then = f"{asked['would_per_day']:g}", f"{asked['then_per_day']:g}"
+    would = f"{asked['would_per_day']:g}"
+    then = f"{asked['then_per_day']:g}"
     were = "were asked" if report["baseline"] is None else "by the other policy"
     text = f"Questions for people: {would} a day would be asked, {then} a day {were}"
     print_wrapped(2, f"{text} ({asked['would']:,} and {asked['then']:,} in all)")
@@ -186,7 +187,8 @@ def _describe_person(person: Mapping[str, Any]) -> str:
     if to := person.get("to"):
         found = _ASKED_BY_OTHERS[person["state"]]
         return f"handed over to {to} on {day}, which asked its person: {found}"
-    who, did = person["by"] or "a person", "allowed" if person["allowed"] else "refused"
+    who = person["by"] or "a person"
+    did = "allowed" if person["allowed"] else "refused"
     comment = f": {person['comment']}" if person["comment"] else ""
     return f"{who} {did} it on {day}{comment}"
 

@@ -53,7 +53,8 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     from amplifier_hooks.cli.commands.audit.trails import select_recorded
     from amplifier_hooks.cli.commands.hooks.stats import print_survey
 
-    everywhere, self_tests = options["everywhere"], options["self_tests"]
+    everywhere = options["everywhere"]
+    self_tests = options["self_tests"]
     paths = select_recorded(trails, everywhere, self_tests=self_tests)
 
     def show(survey: Survey) -> None:

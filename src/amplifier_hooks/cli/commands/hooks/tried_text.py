@@ -100,7 +100,8 @@ def print_tried(tried: TriedCase, told: str = "") -> None:
 
     A file that cannot be imported is the same problem for each of its cases.
     """
-    run, name = tried.run, escape(tried.name)
+    run = tried.run
+    name = escape(tried.name)
     if tried.passed:
         took = sum(one.ms for one in run.outcomes)
         print_wrapped(2, ("good", "✓ "), name, ("dim", f"  {took:.2f} ms"))

@@ -165,7 +165,8 @@ def _print_tool(server: KnownServer, name: str, *, whole: bool) -> None:
     from amplifier_hooks.guards.mcp.definitions import describe_change, describe_definition
     from amplifier_hooks.text.escape import escape
 
-    allowed, waiting = server.tools.get(name), server.waiting.get(name)
+    allowed = server.tools.get(name)
+    waiting = server.waiting.get(name)
     state = f"allowed {allowed.at} ({allowed.by})" if allowed else "not allowed yet"
     print_line(("title", escape(name)), ("dim", f"  {escape(state)}"))
     if whole and allowed:

@@ -150,7 +150,8 @@ def suggest(
     from amplifier_hooks.cli.commands.rules.writing import choose, write_rules
     from amplifier_hooks.insight.rule_suggestions import Thresholds, suggest_rules
 
-    needed, standing = Thresholds(approvals, sessions, days), asyncio.run(_read_standing())
+    needed = Thresholds(approvals, sessions, days)
+    standing = asyncio.run(_read_standing())
     found = choose(suggest_rules(select(trails), needed, standing), only)
     if file is not None:
         write_rules(file, found)

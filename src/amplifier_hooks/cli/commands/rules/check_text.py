@@ -91,7 +91,8 @@ def _tell_doubt(undecided: int) -> str:
 
 
 def _print_sum(check: Check) -> None:
-    problems, notes = len(check.problems), len(check.notes)
+    problems = len(check.problems)
+    notes = len(check.notes)
     counted = f"{_count(check.rules, 'rule')}: {_count(problems, 'problem')}"
     mark = ("bad", "✗ ") if problems else ("good", "✓ ")
     print_line(mark, counted if not notes else f"{counted}, {_count(notes, 'note')}")

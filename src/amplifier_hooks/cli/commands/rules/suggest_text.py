@@ -17,7 +17,8 @@ from amplifier_hooks.cli.text.output import (
 from amplifier_hooks.insight.rule_suggestions import Proposal, Suggestions
 from amplifier_hooks.text.escape import escape
 
-_WIDEST, _NARROWEST = 90, 24
+_WIDEST = 90
+_NARROWEST = 24
 
 
 def suggestions_to_dict(found: Suggestions) -> dict[str, Any]:

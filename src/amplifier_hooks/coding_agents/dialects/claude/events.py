@@ -164,8 +164,10 @@ def _read_permission_denied(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """What tools that we do not have do with a shell or a file, as calls of ours."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
-    path, command = given.get("notebook_path"), given.get("command")
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
+    path = given.get("notebook_path")
+    command = given.get("command")
     if isinstance(path, str):
         text = get_text(given, "new_source")
         edit = {"file_path": path, "old_string": "", "new_string": text}

@@ -107,7 +107,8 @@ def _pick_decision(
 
 def _build_verdict(call: Call, printed: Mapping[str, Any], decision: Decision | None) -> Verdict:
     keys = ("permissionDecisionReason", "message", "reason")
-    arguments, prompt = printed.get("modifiedArgs"), printed.get("modifiedPrompt")
+    arguments = printed.get("modifiedArgs")
+    prompt = printed.get("modifiedPrompt")
     arguments = {"input": arguments} if isinstance(arguments, str) else arguments
     context = get_text(printed, "additionalContext")
     return Verdict(

@@ -139,7 +139,8 @@ def _parse(text: str) -> Any:
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """The files of a patch; and what is typed into a shell that runs already is a command, too."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     if name == "apply_patch" or (name == "Edit" and "file_path" not in given):
         return take_apart(given.get("input"), incoming.cwd)
     if name == "write_bash" and (typed := _read_typed(get_text(given, "input"))):
@@ -196,7 +197,8 @@ def _build_tool_result(call: Call) -> dict[str, Any]:
 
 def _read_tool_result(payload: Payload) -> dict[str, Any]:
     result = require_object(payload, "toolResult")
-    kind, output = get_text(result, "resultType"), result.get("textResultForLlm")
+    kind = get_text(result, "resultType")
+    output = result.get("textResultForLlm")
     success = kind in ("", "success")
     error = None if success else {"type": kind, "message": str(output or "")}
     return {

@@ -130,7 +130,8 @@ def _answer_prompt(verdict: Verdict) -> dict[str, Any]:
 
 def _answer_result(incoming: Incoming, verdict: Verdict) -> dict[str, Any]:
     """Only what an MCP server returned can be replaced."""
-    changed, context = verdict.output, verdict.context
+    changed = verdict.output
+    context = verdict.context
     if changed is not UNCHANGED and not is_from_server(incoming.payload):
         changed, context = UNCHANGED, (f"{_SHOWN_ALREADY} {_print(changed)}", *context)
     return {

@@ -239,7 +239,8 @@ def restore_fields(payload: Mapping[str, Any], changed: Mapping[str, Any]) -> di
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     """A command where it really runs, and each file of a patch."""
-    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    name = incoming.data["tool_name"]
+    given = incoming.data["tool_input"]
     folder = get_text(given, "working_directory") or get_text(given, "cwd")
     if name == "Bash" and folder and folder != incoming.cwd:
         command = f"cd {shlex.quote(folder)} && {get_text(given, 'command')}"
@@ -394,7 +395,8 @@ def _list_edits(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _read_edit(payload: Mapping[str, Any]) -> dict[str, Any]:
     """One edit is an Edit, and several are a MultiEdit."""
-    path, edits = require_text(payload, "file_path"), payload.get("edits")
+    path = require_text(payload, "file_path")
+    edits = payload.get("edits")
     if not isinstance(edits, list):
         raise TypeError(f"'edits' must be a list, got {type(edits).__name__}")
     single = len(edits) == 1 and isinstance(edits[0], Mapping)

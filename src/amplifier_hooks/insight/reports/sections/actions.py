@@ -79,7 +79,8 @@ def _describe_turn(turn: Turn) -> Iterator[Block]:
     yield Heading(4, f"{name}{who}, {format_clock(turn.started)}")
     if turn.prompt:
         yield Listing("Prompt", turn.prompt)
-    first, last = turn.steps.first, turn.steps.last
+    first = turn.steps.first
+    last = turn.steps.last
     yield from (_describe_step(step) for step in (first if last else _drop_answer(first, turn)))
     if turn.steps.left_out:
         yield Paragraph(tuple(describe_left_out(turn.steps.left_out, "step")), "dim")

@@ -57,7 +57,8 @@ _MEANINGS = {
 
 def describe_verdict(proof: Proof) -> Parts:
     """The verdict in a sentence or two."""
-    verdict, meaning = proof.verdict, _MEANINGS[proof.verdict]
+    verdict = proof.verdict
+    meaning = _MEANINGS[proof.verdict]
     if verdict == "consistent" and proof.report and proof.report.proven_to is not None:
         meaning = " Not everything that should prove it did: see the notes below."
     problem: Parts = (" ", Quoted(proof.problem)) if proof.problem else ()

@@ -128,7 +128,8 @@ def _describe_totals(totals: Totals) -> Iterator[Inline]:
 
 
 def _list_total_tiles(totals: Totals) -> Iterator[Tile]:
-    done, asked = totals.interventions, totals.questions
+    done = totals.interventions
+    asked = totals.questions
     yield Tile(f"{done['denial']:,}", "denied", "times that a hook said no", "bad")
     words = [
         f"{asked[name]:,} {word}"

@@ -232,7 +232,8 @@ class ClientSession:
         """End everything; requests that wait are answered with the reason."""
         if self._is_closed:
             return
-        self._is_closed, self._why = True, why
+        self._is_closed = True
+        self._why = why
         for key, asked in self._asked.items():
             asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, why).raw)
         self._asked.clear()
@@ -396,7 +397,8 @@ class SharedClients:
         """End everything; requests that wait are answered with the reason."""
         if self._is_closed:
             return
-        self._is_closed, self._why = True, why
+        self._is_closed = True
+        self._why = why
         for key, asked in self._asked.items():
             asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, why).raw)
         self._asked.clear()

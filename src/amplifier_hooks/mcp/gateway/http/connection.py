@@ -207,7 +207,8 @@ class Wire:
     async def close(self) -> None:
         """End all connections."""
         if self._client is not None:
-            client, self._client = self._client, None
+            client = self._client
+            self._client = None
             await client.aclose()
 
     def _move(self, response: httpx2.Response) -> Address:

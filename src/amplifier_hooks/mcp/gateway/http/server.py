@@ -298,17 +298,20 @@ async def follow_server(wire: Wire, conversation: Conversation, deliver: Deliver
     the last event if the server numbers them.
     """
     reader = EventReader()
-    trial, is_said = 0, False
+    trial = 0
+    is_said = False
     while True:
         try:
             if not await _follow_once(wire, conversation, deliver, reader):
                 return
-            trial, is_said = 0, False
+            trial = 0
+            is_said = False
         except WireError as error:
             if not is_said:
                 reason = str(error).partition(";")[0]
                 await deliver(ChannelNote(f"{reason}; the stream of its messages is opened again"))
-            trial, is_said = trial + 1, True
+            trial = trial + 1
+            is_said = True
         reader.forget_rest()
         await asyncio.sleep(reader.find_wait(trial))
 
@@ -531,7 +534,8 @@ class HttpServer:
 
     async def _ask(self, exchange: Exchange) -> None:
         """Run an exchange; once more if what was in its way can be mended."""
-        session, sent = self._conversation.session, self._conversation.list_headers(exchange.frame)
+        session = self._conversation.session
+        sent = self._conversation.list_headers(exchange.frame)
         try:
             await exchange.run()
         except SessionExpired:

@@ -24,7 +24,8 @@ HEADER_MISMATCH = -32020
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _NAMED_BY = {CALL: "name", GET: "name", READ: "uri"}
 _PLAIN = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?")
-_OPENING, _CLOSING = "=?base64?", "?="
+_OPENING = "=?base64?"
+_CLOSING = "?="
 
 
 def read_version(frame: Frame) -> str | None:
@@ -227,8 +228,11 @@ class EventReader:
         """Drop half an event: the stream broke, and the next one begins anew."""
         self._line.clear()
         self._data.clear()
-        self._kind, self._size, self._id = "", 0, self.last_id
-        self._is_first, self._after_return = True, False
+        self._kind = ""
+        self._size = 0
+        self._id = self.last_id
+        self._is_first = True
+        self._after_return = False
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
@@ -262,7 +266,10 @@ class EventReader:
             self.retry = int(value) / 1000
 
     def _end_event(self) -> ServerEvent | None:
-        data, kind = b"\n".join(self._data), self._kind or "message"
+        data = b"\n".join(self._data)
+        kind = self._kind or "message"
         self._data.clear()
-        self._kind, self._size, self.last_id = "", 0, self._id
+        self._kind = ""
+        self._size = 0
+        self.last_id = self._id
         return ServerEvent(kind, data) if data else None
