@@ -246,11 +246,9 @@ def _make_key(key: Any, taken: Mapping[str, Any]) -> str:
 
 def _describe_large_integer(value: int) -> dict[str, Any]:
     # Python refuses to print integers of more than 4,300 digits; hexadecimal has no such limit.
-    return (
-        {"$int": hex(value)}
-        if value.bit_length() <= 2048
-        else {"$int": None, "bits": value.bit_length()}
-    )
+    if value.bit_length() <= 2048:
+        return {"$int": hex(value)}
+    return {"$int": None, "bits": value.bit_length()}
 
 
 def escape_surrogates(value: str) -> str:

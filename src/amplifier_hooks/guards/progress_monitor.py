@@ -326,11 +326,10 @@ class ProgressMonitor:
         run.pending = None
         if concern is None:
             return HookResult(user_message=progress) if progress else HookResult()
-        warning = (
-            f"The agent may be stuck: {describe_concern(concern)}."
-            if concern.stage > 1
-            else progress
-        )
+        if concern.stage > 1:
+            warning = f"The agent may be stuck: {describe_concern(concern)}."
+        else:
+            warning = progress
         return HookResult(
             action="inject_context",
             context_injection=write_nudge(concern),

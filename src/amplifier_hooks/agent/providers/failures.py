@@ -193,9 +193,10 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that the server asks us to wait, from either of two headers."""
     try:
         milliseconds = headers.get("retry-after-ms")
-        wait = (
-            float(milliseconds) / 1000 if milliseconds else _parse_wait(headers.get("retry-after"))
-        )
+        if milliseconds:
+            wait = float(milliseconds) / 1000
+        else:
+            wait = _parse_wait(headers.get("retry-after"))
     except (ValueError, OverflowError):
         return None
     return max(0.0, wait) if wait is not None and math.isfinite(wait) else None

@@ -196,9 +196,10 @@ def _word_comment(state: QuestionState) -> str | None:
     changed = ""
     if state.edited_input is not None and state.editable is not None:
         text = state.edited_input.get("command") if state.editable.is_line else None
-        changed = (
-            f"I changed the command to: {text}" if text else "I edited the input before it ran"
-        )
+        if text:
+            changed = f"I changed the command to: {text}"
+        else:
+            changed = "I edited the input before it ran"
     return "; ".join(filter(None, (state.comment, changed))) or None
 
 

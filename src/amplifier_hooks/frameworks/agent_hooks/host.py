@@ -88,11 +88,10 @@ def build_emitter(
     options: HostOptions,
 ) -> InterceptionEmitter:
     """An emitter over interceptors that a program has at hand; with names, records tell them."""
-    named = (
-        dict(interceptors)
-        if isinstance(interceptors, Mapping)
-        else {f"interceptor-{number}": one for number, one in enumerate(interceptors)}
-    )
+    if isinstance(interceptors, Mapping):
+        named = dict(interceptors)
+    else:
+        named = {f"interceptor-{number}": one for number, one in enumerate(interceptors)}
 
     def find(config: Any, binding: BindingContext) -> Interceptor:
         return named[config["name"]]

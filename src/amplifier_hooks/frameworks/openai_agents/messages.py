@@ -331,11 +331,10 @@ def _read_reply_call(item: Any) -> dict[str, Any]:
     if kind in ("function_call", "custom_tool_call"):
         raw = get(item, "arguments") if kind == "function_call" else get(item, "input")
         return {"id": call_id, "name": get(item, "name"), "arguments": read_arguments(str(raw))}
-    values = (
-        item
-        if isinstance(item, dict)
-        else item.model_dump(mode="json", exclude_none=True, warnings=False)
-    )
+    if isinstance(item, dict):
+        values = item
+    else:
+        values = item.model_dump(mode="json", exclude_none=True, warnings=False)
     hidden = ("type", "id", "call_id", "status")
     arguments = {key: value for key, value in values.items() if key not in hidden}
     return {"id": call_id, "name": kind.removesuffix("_call"), "arguments": arguments}

@@ -351,9 +351,9 @@ def _read_code_word(word: Word | None) -> str | None:
 def _read_fed(situation: Situation) -> str | None:
     command = situation.command
     if command.stdin is not None:
-        return (
-            command.stdin.value if command.stdin.value is not None else _plain_text(command.stdin)
-        )
+        if command.stdin.value is not None:
+            return command.stdin.value
+        return _plain_text(command.stdin)
     if command.piped_from and set(command.piped_from) <= {"echo", "printf"}:
         said = [one for one in situation.script.commands if one.name in {"echo", "printf"}]
         words = [word.value for one in said for word in one.words]

@@ -26,9 +26,10 @@ def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
     if word.value is None or word.glob:
         doubt = f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal"
         # Of `sh -c 'rm {}'` only the name is missing.
-        known = (
-            _parse_text(command, word.raw.strip("\"'"), owner) if "{}" in word.raw else Script(())
-        )
+        if "{}" in word.raw:
+            known = _parse_text(command, word.raw.strip("\"'"), owner)
+        else:
+            known = Script(())
         return replace(known, unclear=(*known.unclear, doubt))
     return _parse_text(command, word.value, owner)
 

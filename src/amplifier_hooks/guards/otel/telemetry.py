@@ -182,9 +182,10 @@ class SpanTree:
         if known is not None:
             return known
         parent = self._sessions.get(parent_id) if parent_id else None
-        spans = (
-            self._make_root(session_id) if parent is None else self._make_child(session_id, parent)
-        )
+        if parent is None:
+            spans = self._make_root(session_id)
+        else:
+            spans = self._make_child(session_id, parent)
         self._sessions[session_id] = spans
         return spans
 

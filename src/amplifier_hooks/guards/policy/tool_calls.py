@@ -201,9 +201,10 @@ def read_success(data: Mapping[str, Any]) -> bool | None:
     if "success" in data:
         return bool(data["success"])
     result = data.get("tool_result", data.get("result"))
-    said = (
-        result.get("success") if isinstance(result, Mapping) else getattr(result, "success", None)
-    )
+    if isinstance(result, Mapping):
+        said = result.get("success")
+    else:
+        said = getattr(result, "success", None)
     return said if isinstance(said, bool) else None
 
 

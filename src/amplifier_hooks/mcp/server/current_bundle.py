@@ -192,11 +192,9 @@ class CurrentBundle:
         """What is known of a module; of one that only has the id of ours, nothing is."""
         if self._is_evaluated(entry):
             return ModuleEffect("asked", "whoever started this server says that it changes nothing")
-        return (
-            EFFECTS.get(entry.module, UNKNOWN_EFFECT)
-            if self._bundled.contains(entry)
-            else UNKNOWN_EFFECT
-        )
+        if self._bundled.contains(entry):
+            return EFFECTS.get(entry.module, UNKNOWN_EFFECT)
+        return UNKNOWN_EFFECT
 
     def _is_evaluated(self, entry: ModuleEntry) -> bool:
         if entry.module in self._evaluated:

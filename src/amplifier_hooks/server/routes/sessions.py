@@ -79,11 +79,10 @@ def _describe_report(report: Report, head: TrailHead | None) -> dict[str, Any]:
 
 
 def _describe_head(head: TrailHead | None) -> dict[str, Any]:
-    message = (
-        "The trail is on another machine; its last witnessed checkpoint is shown."
-        if head
-        else "The trail is on another machine, and no witness has seen it."
-    )
+    if head:
+        message = "The trail is on another machine; its last witnessed checkpoint is shown."
+    else:
+        message = "The trail is on another machine, and no witness has seen it."
     return {
         "source": "witness" if head else "none",
         "verdict": "witnessed" if head else "unknown",

@@ -110,9 +110,10 @@ class ServerTools:
         await self._connection.start()
         problem = self._connection.problem
         if problem is not None:
-            later = (
-                "" if self._connection.is_abandoned else "\nIt is tried again in the background."
-            )
+            if self._connection.is_abandoned:
+                later = ""
+            else:
+                later = "\nIt is tried again in the background."
             self.notify(
                 f"The MCP server {self.server!r} has not started: {problem}{later}", "error"
             )

@@ -196,9 +196,9 @@ def _describe_person(person: Mapping[str, Any]) -> str:
 def _describe_change(change: Mapping[str, str]) -> str:
     if not change["was"]:
         return f"added: {change['would']}"
-    return (
-        f"{change['was']} → {change['would']}" if change["would"] else f"removed: {change['was']}"
-    )
+    if change["would"]:
+        return f"{change['was']} → {change['would']}"
+    return f"removed: {change['was']}"
 
 
 def _describe_verdict(verdict: Mapping[str, Any], words: Mapping[str, str]) -> str:
