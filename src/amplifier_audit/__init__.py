@@ -9,7 +9,8 @@ Read     open_log, LogFiles, read_records, Record
 Errors   AuditError: AuditUnavailable, NotALog, MalformedRecord, BadCheckpoint, BadKey,
          WitnessUnavailable, WitnessRefused
 
-This is the one place to import from; the modules inside may move. Reading and verifying need the
+This is the one place to import from; the modules inside may move, and only amplifier-hooks, which
+is built together with this package, uses those in `PUBLIC_MODULES`. Reading and verifying need the
 standard library only, so an auditor can copy this folder and run `python -m amplifier_audit`.
 Signing needs cryptography, the extra `audit`. docs/audit.md describes the format.
 """
@@ -119,3 +120,25 @@ if not TYPE_CHECKING:  # else checkers take every misspelled name for one that e
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+PUBLIC_MODULES = (
+    "anchor_files",
+    "anchors",
+    "checkpoint",
+    "encoding",
+    "errors",
+    "log_directory",
+    "merkle",
+    "messages",
+    "own_records",
+    "parallel",
+    "reader",
+    "record",
+    "report",
+    "state",
+    "streams",
+    "value_store",
+    "verification",
+    "witness",
+)

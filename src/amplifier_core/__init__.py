@@ -159,3 +159,41 @@ def _read_version() -> str:
         return version("amplifier-core")
     except PackageNotFoundError:
         return "0"  # run from a tree that is not installed
+
+
+PUBLIC_MODULES = (
+    "answers",
+    "approval",
+    "capabilities",
+    "coordinator",
+    "dispatch",
+    "display",
+    "errors",
+    "event_names",
+    "events",
+    "gatekeeper",
+    "handlers",
+    "handovers",
+    "hook_counts",
+    "hooks",
+    "host",
+    "interfaces",
+    "llm_errors",
+    "loader",
+    "message_models",
+    "models",
+    "mount_plan",
+    "mounting",
+    "only_kernel",
+    "operation",
+    "payloads",
+    "precedence",
+    "records",
+    "registration",
+    "session",
+    "testing",
+    "tool_call",
+    "trail",
+    "utils",
+    "validation",
+)

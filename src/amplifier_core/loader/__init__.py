@@ -506,3 +506,6 @@ def _read_entry_point(entry: EntryPoint) -> dict[str, Any]:
     if spec is not None and spec.origin:
         return read_facts(Path(spec.origin))
     return {}
+
+
+PUBLIC_MODULES = ("importing",)

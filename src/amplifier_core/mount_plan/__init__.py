@@ -281,3 +281,6 @@ def read_approval_limit(plan: Mapping[str, Any]) -> float | None:
     if limit is None:
         return None
     return float(limit)
+
+
+PUBLIC_MODULES = ("schema",)

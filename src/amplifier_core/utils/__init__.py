@@ -60,3 +60,14 @@ if not TYPE_CHECKING:  # pragma: no branch - checkers would take any name
         if name in ("RetryConfig", "classify_error_message", "retry_with_backoff"):
             return getattr(import_module("amplifier_core.utils.retry"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+PUBLIC_MODULES = (
+    "calling",
+    "conversation",
+    "copying",
+    "nested",
+    "retry",
+    "slots",
+    "text",
+)

@@ -21,3 +21,5 @@ __all__ = [
     "ValidationResult",
     "sample_payload",
 ]
+
+PUBLIC_MODULES = ("hook",)

@@ -9,3 +9,24 @@ from amplifier_hooks.approvals.policy import EditsApproval, PolicyApproval, Refu
 from amplifier_hooks.approvals.rules import RulesApproval
 
 __all__ = ["EditsApproval", "PolicyApproval", "RefusingApproval", "RulesApproval", "Ruling"]
+
+PUBLIC_MODULES = (
+    "change",
+    "client",
+    "editing",
+    "encoding",
+    "errors",
+    "http_connection",
+    "link",
+    "model_judge",
+    "models",
+    "policy",
+    "remote",
+    "reporting",
+    "request",
+    "retry",
+    "rules",
+    "session_index",
+    "several",
+    "stores",
+)

@@ -1,1 +1,20 @@
 """What all adapters share: a session of ours behind each run of theirs."""
+
+PUBLIC_MODULES = (
+    "calling",
+    "conversation",
+    "coverage_gaps",
+    "governor",
+    "half_calls",
+    "handover",
+    "incoming",
+    "loops",
+    "messages",
+    "model_side",
+    "opening",
+    "plan",
+    "run",
+    "session",
+    "tool_calls",
+    "verdicts",
+)

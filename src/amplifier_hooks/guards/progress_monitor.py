@@ -326,10 +326,9 @@ class ProgressMonitor:
         run.pending = None
         if concern is None:
             return HookResult(user_message=progress) if progress else HookResult()
+        warning = progress
         if concern.stage > 1:
             warning = f"The agent may be stuck: {describe_concern(concern)}."
-        else:
-            warning = progress
         return HookResult(
             action="inject_context",
             context_injection=write_nudge(concern),

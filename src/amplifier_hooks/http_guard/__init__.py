@@ -49,3 +49,8 @@ __all__ = [
     "read_bearer",
     "read_head",
 ]
+
+PUBLIC_MODULES = (
+    "guard",
+    "server",
+)

@@ -1,1 +1,11 @@
 """What our modules share: options, registrations, event patterns, extras, ids of calls."""
+
+PUBLIC_MODULES = (
+    "clock",
+    "conversation",
+    "installation",
+    "observers",
+    "options",
+    "recommendations",
+    "registration",
+)

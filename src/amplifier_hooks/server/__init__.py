@@ -2,3 +2,9 @@
 
 Nothing is imported here: the command line must start without FastAPI.
 """
+
+PUBLIC_MODULES = (
+    "logs",
+    "server",
+    "settings",
+)

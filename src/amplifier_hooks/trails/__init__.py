@@ -22,3 +22,12 @@ __all__ = [
     "read_history",
     "read_items",
 ]
+
+PUBLIC_MODULES = (
+    "acting",
+    "bodies",
+    "filters",
+    "gaps",
+    "reading",
+    "recount",
+)

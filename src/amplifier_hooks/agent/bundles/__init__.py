@@ -19,3 +19,9 @@ __all__ = [
     "mount_plan_problems",
     "validate_mount_plan",
 ]
+
+PUBLIC_MODULES = (
+    "load",
+    "mount_plan",
+    "schema",
+)

@@ -1,1 +1,6 @@
 """Loops that drive a turn, one file each."""
+
+PUBLIC_MODULES = (
+    "model_call",
+    "streaming",
+)

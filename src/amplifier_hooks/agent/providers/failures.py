@@ -193,6 +193,7 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that the server asks us to wait, from either of two headers."""
     try:
         milliseconds = headers.get("retry-after-ms")
+        wait: float | None
         if milliseconds:
             wait = float(milliseconds) / 1000
         else:

@@ -1,1 +1,10 @@
 """Tools, one file each."""
+
+PUBLIC_MODULES = (
+    "bash",
+    "delegate",
+    "filesystem",
+    "live_output",
+    "search",
+    "todo",
+)

@@ -1,1 +1,3 @@
 """Asking the person at the terminal."""
+
+PUBLIC_MODULES = ("terminal_approval",)

@@ -19,3 +19,10 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 __all__ = ["DIALECTS", "Dialect"]
+
+PUBLIC_MODULES = (
+    "claude",
+    "dialect",
+    "reading",
+    "writing",
+)

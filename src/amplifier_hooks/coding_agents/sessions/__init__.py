@@ -1,1 +1,3 @@
 """The sessions of ours that stand behind the sessions of other agents, one each."""
+
+PUBLIC_MODULES = ("approval",)

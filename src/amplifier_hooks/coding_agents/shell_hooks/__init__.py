@@ -10,3 +10,9 @@ from __future__ import annotations
 from amplifier_hooks.coding_agents.shell_hooks.module import mount
 
 __all__ = ["mount"]
+
+PUBLIC_MODULES = (
+    "config",
+    "module",
+    "selector",
+)

@@ -10,3 +10,11 @@ from __future__ import annotations
 from amplifier_hooks.guards.rules.loading import NAME, Config, mount, read_file
 
 __all__ = ["NAME", "Config", "mount", "read_file"]
+
+PUBLIC_MODULES = (
+    "engine",
+    "loading",
+    "matching",
+    "rule",
+    "rule_lines",
+)

@@ -13,3 +13,9 @@ __all__ = [
     "backtest_trails",
     "load_policy",
 ]
+
+PUBLIC_MODULES = (
+    "counts",
+    "job",
+    "verdicts",
+)

@@ -1,1 +1,10 @@
 """Cases: events that are sent to hooks, and what the hooks should answer."""
+
+PUBLIC_MODULES = (
+    "case",
+    "comparison",
+    "reading",
+    "running",
+    "schema",
+    "writing",
+)

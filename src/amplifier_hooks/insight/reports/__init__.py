@@ -27,3 +27,5 @@ __all__ = [
     "render_report",
     "report_session",
 ]
+
+PUBLIC_MODULES = ("collect",)

@@ -20,3 +20,5 @@ __all__ = [
     "read_bundle_rules",
     "read_rules_file",
 ]
+
+PUBLIC_MODULES = ("rules",)

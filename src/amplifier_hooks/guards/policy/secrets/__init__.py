@@ -6,3 +6,5 @@ from amplifier_hooks.guards.policy.secrets.redactor import SHAPES, Redactor, Spa
 from amplifier_hooks.guards.policy.secrets.shapes import TOKENS
 
 __all__ = ["SHAPES", "TOKENS", "Redactor", "Span"]
+
+PUBLIC_MODULES = ("stream",)
