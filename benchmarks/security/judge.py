@@ -21,7 +21,7 @@ from amplifier_hooks.agent.trust.material import collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.protection import list_protected_files
-from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.open_sessions import open_agent_session
 
 Place = Literal["plain", "project", "guarded"]
 """An empty folder, a repository with the usual files, or one that a guard was installed in."""

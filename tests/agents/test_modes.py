@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from amplifier_hooks.agent.model_server import ModelServer
+from amplifier_hooks.coding_agents.known import MODES
 from amplifier_hooks.coding_agents.known.agent import Mode
-from amplifier_hooks.coding_agents.modes import MODES
 from tests.agents.programs import PROGRAMS
 from tests.agents.starts import (
     DENIED,

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.coding_agents.daemon.process import run_resident
 from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
+from amplifier_hooks.coding_agents.daemon.server import run_resident
 
 
 class PlayedJudge:

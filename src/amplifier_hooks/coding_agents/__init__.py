@@ -5,7 +5,6 @@ PUBLIC_MODULES = (
     "dialects",
     "installing",
     "known",
-    "modes",
     "protection",
     "self_test",
     "sessions",

@@ -6,8 +6,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from amplifier_hooks.coding_agents.daemon.process import run_resident
 from amplifier_hooks.coding_agents.daemon.protocol import Judge
+from amplifier_hooks.coding_agents.daemon.server import run_resident
 
 
 def main(argv: list[str]) -> int:

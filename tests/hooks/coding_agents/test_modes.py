@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.coding_agents.modes import (
+from amplifier_hooks.coding_agents.known import (
     MODES,
     can_be_unguarded,
     find_unguarded,

@@ -365,7 +365,7 @@ def _check_guards() -> Iterator[Finding]:
     from amplifier_hooks.coding_agents.installing.agents import AGENTS
     from amplifier_hooks.coding_agents.installing.places import find_root
     from amplifier_hooks.coding_agents.installing.status import read_status
-    from amplifier_hooks.coding_agents.modes import list_unguarded
+    from amplifier_hooks.coding_agents.known import list_unguarded
 
     root, _ = find_root(Path.cwd())
     for name, agent in AGENTS.items():

@@ -15,7 +15,7 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.dialects import claude
 from amplifier_hooks.coding_agents.dialects.answer import parse_object
-from amplifier_hooks.coding_agents.dialects.copilot.claude_form import PASCAL_NAMES
+from amplifier_hooks.coding_agents.dialects.copilot import PASCAL_NAMES
 from amplifier_hooks.coding_agents.dialects.dialect import (
     Call,
     Handler,

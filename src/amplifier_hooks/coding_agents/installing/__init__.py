@@ -8,8 +8,6 @@ PUBLIC_MODULES = (
     "json_edit",
     "places",
     "record",
-    "runtime",
     "settings_file",
     "status",
-    "versions",
 )

@@ -15,6 +15,9 @@ from amplifier_hooks.coding_agents.installing.agents import (
     AGENTS,
     Agent,
     Options,
+    ask_version,
+    explain_version,
+    find_program,
     get_command,
     list_handlers,
 )
@@ -41,14 +44,8 @@ from amplifier_hooks.coding_agents.installing.record import Records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, read_settings
 from amplifier_hooks.coding_agents.installing.switches import find_switches, parse_settings
 from amplifier_hooks.coding_agents.installing.system import open_system_records, read_label
-from amplifier_hooks.coding_agents.installing.versions import (
-    ask_version,
-    explain_version,
-    find_program,
-)
-from amplifier_hooks.coding_agents.known import KNOWN
+from amplifier_hooks.coding_agents.known import KNOWN, list_unguarded
 from amplifier_hooks.coding_agents.known.agent import LABEL
-from amplifier_hooks.coding_agents.modes import list_unguarded
 
 _FILE_VARIABLE = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 _EVERYWHERE = "GEMINI_CLI_TRUST_WORKSPACE"

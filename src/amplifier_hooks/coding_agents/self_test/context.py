@@ -21,7 +21,7 @@ from amplifier_hooks.coding_agents.daemon.folder import choose_port
 from amplifier_hooks.coding_agents.dialects.dialect import Power
 from amplifier_hooks.coding_agents.self_test.hook import Ticket, write_command, write_mark
 from amplifier_hooks.coding_agents.self_test.host import Answer, Event, Host
-from amplifier_hooks.coding_agents.sessions.opening import name_session
+from amplifier_hooks.coding_agents.sessions.open_sessions import name_session
 from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.trails.bodies import SELF_TEST_HOOK
 

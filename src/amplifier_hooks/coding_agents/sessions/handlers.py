@@ -17,7 +17,7 @@ from amplifier_core.events import is_notification
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.sessions import transcripts
-from amplifier_hooks.coding_agents.sessions.embedded_commands import EXPANSION
+from amplifier_hooks.coding_agents.sessions.bypasses import EXPANSION
 from amplifier_hooks.external.conversation import EventContext
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.session import ExternalSession

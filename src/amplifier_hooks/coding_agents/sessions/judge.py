@@ -17,13 +17,15 @@ from amplifier_core.utils import describe_error, digest
 from amplifier_hooks.agent.bundles import BundleError
 from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect, vscode
-from amplifier_hooks.coding_agents.dialects.cursor.answers import write_blocking_reply
+from amplifier_hooks.coding_agents.dialects.cursor import write_blocking_reply
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
 from amplifier_hooks.coding_agents.dialects.writing import BLOCKED, write_reply
-from amplifier_hooks.coding_agents.modes import can_be_unguarded, has_option
+from amplifier_hooks.coding_agents.known import can_be_unguarded, has_option
 from amplifier_hooks.coding_agents.protection import list_protected_files
-from amplifier_hooks.coding_agents.sessions.bypasses import read_host_arguments
-from amplifier_hooks.coding_agents.sessions.embedded_commands import add_embedded_commands
+from amplifier_hooks.coding_agents.sessions.bypasses import (
+    add_embedded_commands,
+    read_host_arguments,
+)
 from amplifier_hooks.coding_agents.sessions.open_sessions import (
     AgentSessions,
     AgentStates,

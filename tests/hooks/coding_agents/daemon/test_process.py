@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.daemon.folder import HttpPort, write_launch
-from amplifier_hooks.coding_agents.daemon.process import (
+from amplifier_hooks.coding_agents.daemon.server import (
     read_port,
     run_resident,
     take_lock,
@@ -131,7 +131,7 @@ def test_what_is_no_file_has_no_length() -> None:
 def test_warnings_are_logged_and_a_full_disk_is_borne() -> None:
     """A log that cannot be written ends nothing."""
     code = (
-        "import logging, os; from amplifier_hooks.coding_agents.daemon.process import set_up_log;"
+        "import logging, os; from amplifier_hooks.coding_agents.daemon.server import set_up_log;"
         "set_up_log(); log = logging.getLogger('x'); log.info('quiet'); log.warning('loud');"
         "os.dup2(os.open('/dev/full', os.O_WRONLY), 2); log.warning('lost');"
         "os.write(1, b'still here'); os._exit(0)"

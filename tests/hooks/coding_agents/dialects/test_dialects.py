@@ -14,7 +14,7 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.answer import combine
 from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
-from amplifier_hooks.coding_agents.shell_hooks.effect import build_answers
+from amplifier_hooks.coding_agents.shell_hooks.dispatch import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import encode_payload
 
 ROWS = [(dialect.name, native) for dialect in DIALECTS.values() for native in dialect.events]

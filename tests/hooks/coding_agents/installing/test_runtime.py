@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-from amplifier_hooks.coding_agents.installing.places import find_settings
-from amplifier_hooks.coding_agents.installing.record import Record, Records
-from amplifier_hooks.coding_agents.installing.runtime import (
+from amplifier_hooks.coding_agents.installing.guard import (
     clear_runtime,
     list_installed,
     lock_runtime,
     prepare_runtime,
 )
+from amplifier_hooks.coding_agents.installing.places import find_settings
+from amplifier_hooks.coding_agents.installing.record import Record, Records
 
 
 def make_record(agent: str, root: Path, *, http: bool = False) -> Record:

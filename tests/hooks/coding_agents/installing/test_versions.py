@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS
-from amplifier_hooks.coding_agents.installing import versions
-from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, put_up
-from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
-from amplifier_hooks.coding_agents.installing.status import read_status
-from amplifier_hooks.coding_agents.installing.versions import (
+from amplifier_hooks.coding_agents.installing import agents
+from amplifier_hooks.coding_agents.installing.agents import (
+    AGENTS,
     ask_version,
     explain_version,
     find_program,
 )
+from amplifier_hooks.coding_agents.installing.guard import Wish, put_up
+from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
+from amplifier_hooks.coding_agents.installing.status import read_status
 
 NEW_EVENTS = {"DirectoryAdded", "PreModelSwitch", "PostModelSwitch"}
 PINS = Path(__file__).parents[4] / "tests" / "agents" / "package.json"
@@ -114,7 +114,7 @@ def test_what_programs_say(home: Path, script: str, found: str) -> None:
 
 def test_one_that_hangs_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a deadline."""
-    monkeypatch.setattr(versions, "_SECONDS", 0.3)
+    monkeypatch.setattr(agents, "_SECONDS", 0.3)
     started = time.monotonic()
     assert ask_version(install(home / "bin", "agent", "exec sleep 30")) == ""
     assert time.monotonic() - started < 10
@@ -132,6 +132,6 @@ def test_the_newest_version_that_was_tried_is_the_one_that_make_agents_runs() ->
         "opencode": "opencode-linux-x64",
     }
     for agent, package in names.items():
-        found = versions._NUMBERS.search(pinned[package])
+        found = agents._NUMBERS.search(pinned[package])
         assert found is not None
         assert DIALECTS[agent].tried == ".".join(found.groups())

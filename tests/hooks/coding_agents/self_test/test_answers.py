@@ -9,7 +9,7 @@ from itertools import repeat
 from pathlib import Path
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.self_test import answers
+from amplifier_hooks.coding_agents.self_test import check
 from amplifier_hooks.coding_agents.self_test.context import CheckContext, Finding
 from tests.hooks.coding_agents.self_test.guarded import (
     break_line,
@@ -22,11 +22,11 @@ from tests.hooks.coding_agents.self_test.guarded import (
 Line = Callable[[CheckContext, str], Finding]
 
 ALWAYS: tuple[Line, ...] = (
-    answers.deny_call,
-    answers.deny_prompt,
-    answers.rewrite_call,
-    answers.inject_text,
-    answers.replace_result,
+    check.deny_call,
+    check.deny_prompt,
+    check.rewrite_call,
+    check.inject_text,
+    check.replace_result,
 )
 
 
@@ -45,13 +45,13 @@ def test_every_agent_obeys(project: Path) -> None:
 
 
 WRONG: tuple[tuple[Line, str, str, str], ...] = (
-    (answers.deny_call, "PreToolUse", "s/deny/allow/", "LET THROUGH"),
-    (answers.deny_prompt, "UserPromptSubmit", "s/block/approve/", "LET THROUGH"),
-    (answers.rewrite_call, "PreToolUse", "s/updatedInput/input/", "check:rewrite 0"),
-    (answers.inject_text, "PreToolUse", "s/additionalContext/context/", "LET THROUGH"),
-    (answers.ask_person, "PreToolUse", 's/"ask"/"allow"/', "does not read one"),
-    (answers.replace_result, "PostToolUse", "s/updatedToolOutput/output/", "the model reads"),
-    (answers.replace_result, "PostToolUse", 's/"stdout"/"text"/', "the model reads"),
+    (check.deny_call, "PreToolUse", "s/deny/allow/", "LET THROUGH"),
+    (check.deny_prompt, "UserPromptSubmit", "s/block/approve/", "LET THROUGH"),
+    (check.rewrite_call, "PreToolUse", "s/updatedInput/input/", "check:rewrite 0"),
+    (check.inject_text, "PreToolUse", "s/additionalContext/context/", "LET THROUGH"),
+    (check.ask_person, "PreToolUse", 's/"ask"/"allow"/', "does not read one"),
+    (check.replace_result, "PostToolUse", "s/updatedToolOutput/output/", "the model reads"),
+    (check.replace_result, "PostToolUse", 's/"stdout"/"text"/', "the model reads"),
 )
 """A line, an event, what is wrong with the answer there, and what the line says."""
 
@@ -70,6 +70,6 @@ def test_an_answer_that_is_not_obeyed_is_found(project: Path) -> None:
 def test_the_agent_asks_its_person(project: Path) -> None:
     """Where it has a prompt of its own."""
     with play("claude", project) as context:
-        assert answers.ask_person(context, "line") == Finding(
+        assert check.ask_person(context, "line") == Finding(
             "line", "ok", "Claude Code asks its person"
         )

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.client.launch import read_launch
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
-from amplifier_hooks.coding_agents.self_test import failures
+from amplifier_hooks.coding_agents.self_test import check
 from amplifier_hooks.coding_agents.self_test.context import CheckContext, Finding
 from amplifier_hooks.coding_agents.self_test.entry import Entry
 from tests.hooks.coding_agents.self_test.guarded import (
@@ -42,9 +42,9 @@ def let_through(line: str) -> str:
 @pytest.mark.parametrize(
     ("line", "change"),
     [
-        (failures.crash_client, lose_end),
-        (failures.crash_client, let_through),
-        (failures.time_out, pass_through("s/deny/allow/")),
+        (check.crash_client, lose_end),
+        (check.crash_client, let_through),
+        (check.time_out, pass_through("s/deny/allow/")),
     ],
 )
 def test_a_crash_or_a_time_out_that_lets_calls_through_is_found(
@@ -62,7 +62,7 @@ def test_a_crash_or_a_time_out_that_lets_calls_through_is_found(
 def test_a_crash_at_every_gate_blocks(project: Path) -> None:
     """Copilot's prompts and results need another answer than its tools."""
     with play("copilot", project) as context:
-        found = failures.crash_client(context, "line")
+        found = check.crash_client(context, "line")
     natives = "preToolUse, userPromptSubmitted, postToolUse"
     assert found == Finding("line", "ok", f"killed while it waited at {natives}")
 
@@ -72,7 +72,7 @@ def test_an_agent_that_gives_up_before_us_is_found(project: Path) -> None:
     entries = read_guard("claude", project)
     short = Entry(replace(entries[GATE].handler, timeout=5.0))
     with play("claude", project, {**entries, GATE: short}) as context:
-        found = failures.time_out(context, "line")
+        found = check.time_out(context, "line")
     assert found.state == "broken"
     assert "gives up after 5 s, and goes on; our own limit is 590 s" in found.detail
 
@@ -83,7 +83,7 @@ def test_calls_that_wait_for_one_another_are_found(project: Path) -> None:
         read_guard("claude", project), GATE, lambda line: f"flock {project} {line}"
     )
     with play("claude", project, entries, seconds=0.1) as context:
-        found = failures.call_twice(context, "line")
+        found = check.call_twice(context, "line")
     assert found.state == "broken", found
 
 
@@ -95,7 +95,7 @@ def test_a_death_that_lets_the_call_through_is_found(project: Path) -> None:
     with make_guest_folder() as folder, play("claude", project, entries, folder=folder) as context:
         argv = ["/bin/sh", "-c", once, *launch.argv]
         write_launch_text(folder, json.dumps({"argv": argv, "env": launch.env}))
-        found = failures.kill_resident(context, "line")
+        found = check.kill_resident(context, "line")
     assert found.state == "broken", found
     assert "LET THROUGH" in found.detail
     (project / "started").rmdir()
@@ -135,7 +135,7 @@ def test_a_bundle_that_nobody_trusts_is_found(project: Path) -> None:
 
 def _answer(agent: str, folder: Path, entries: dict[str, Entry]) -> Finding:
     with play(agent, folder, entries) as context:
-        found = failures.answer_at_all(context, "line")
+        found = check.answer_at_all(context, "line")
     assert found.state == "broken", found
     return found
 
@@ -148,7 +148,7 @@ def test_hooks_of_the_person_may_block_the_check(project: Path) -> None:
     (strict / "amplifier.yaml").write_text(f"{BUNDLE}  - ./strict.py\n")
     trust_project(strict)
     with play("claude", strict, read_guard("claude", project)) as context:
-        found = failures.answer_at_all(context, "line")
+        found = check.answer_at_all(context, "line")
     assert found == Finding(
         "line", "yours", "your own hooks block it: Operation denied by strict: Not even echo."
     )

@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_core.models import HookResult
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.reading import read_payload
-from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.open_sessions import open_agent_session
 from amplifier_hooks.coding_agents.sessions.session import AgentSession
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import Verdict

@@ -12,7 +12,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.sessions.allow_list import load_allow_list, read_allow_list
+from amplifier_hooks.coding_agents.sessions.approval import load_allow_list, read_allow_list
 from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import make_project, start
 

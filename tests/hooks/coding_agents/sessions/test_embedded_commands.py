@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.daemon.protocol import Request
-from amplifier_hooks.coding_agents.sessions.embedded_commands import list_embedded
+from amplifier_hooks.coding_agents.sessions.bypasses import list_embedded
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.hooks.coding_agents.sessions.agents import record
 

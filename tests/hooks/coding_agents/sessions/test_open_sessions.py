@@ -17,8 +17,11 @@ from amplifier_core.models import HookResult
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.sessions import open_sessions
-from amplifier_hooks.coding_agents.sessions.open_sessions import AgentSessions, AgentStates
-from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.open_sessions import (
+    AgentSessions,
+    AgentStates,
+    open_agent_session,
+)
 from amplifier_hooks.coding_agents.sessions.session import ENDED, AgentSession
 from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.sessions.agents import make_project, read

@@ -16,7 +16,7 @@ from amplifier_hooks.agent.trust.material import Untrusted, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.sessions.approval import RememberingApproval
-from amplifier_hooks.coding_agents.sessions.opening import (
+from amplifier_hooks.coding_agents.sessions.open_sessions import (
     adapt_plan,
     load_plan,
     name_session,

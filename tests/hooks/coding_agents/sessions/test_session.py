@@ -25,7 +25,7 @@ from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
 from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
-from amplifier_hooks.coding_agents.sessions.opening import open_agent_session
+from amplifier_hooks.coding_agents.sessions.open_sessions import open_agent_session
 from amplifier_hooks.coding_agents.sessions.session import AgentDisplay, AgentSession
 from amplifier_hooks.external.conversation import EventContext, current_event
 from amplifier_hooks.external.incoming import Incoming

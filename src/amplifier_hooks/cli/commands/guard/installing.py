@@ -19,17 +19,17 @@ from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.approval.trust_question import ask_for_trust
 from amplifier_hooks.cli.person import refuse_agents
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
-from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
-from amplifier_hooks.coding_agents.installing.guard import Outcome, Wish, put_up, take_down
-from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
-from amplifier_hooks.coding_agents.installing.places import find_root, list_scopes
-from amplifier_hooks.coding_agents.installing.versions import (
+from amplifier_hooks.coding_agents.installing.agents import (
+    AGENTS,
     ask_version,
     explain_version,
     find_program,
     is_older,
 )
+from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
+from amplifier_hooks.coding_agents.installing.guard import Outcome, Wish, put_up, take_down
+from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
+from amplifier_hooks.coding_agents.installing.places import find_root, list_scopes
 from amplifier_hooks.text.escape import escape
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from amplifier_hooks.cli.commands.guard.installing import is_shared
 from amplifier_hooks.cli.commands.guard.status import check_bundle
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
+from amplifier_hooks.coding_agents.installing.guard import lock_runtime
 from amplifier_hooks.coding_agents.installing.places import find_root
 from amplifier_hooks.coding_agents.installing.record import Records, open_mcp_records
-from amplifier_hooks.coding_agents.installing.runtime import lock_runtime
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace, list_mcp_places
 from amplifier_hooks.mcp.clients.installation import SCOPES, Change, list_files

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.dialects.claude import DIALECT, EVENTS
-from amplifier_hooks.coding_agents.dialects.claude.answers import has_shape, reshape
+from amplifier_hooks.coding_agents.dialects.claude import DIALECT, EVENTS, has_shape, reshape
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, read
 from tests.hooks.coding_agents.dialects.recordings import (

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core import events
 from amplifier_hooks.coding_agents.dialects.claude import DIALECT, EVENTS
-from amplifier_hooks.coding_agents.dialects.claude.events import (
+from amplifier_hooks.coding_agents.dialects.claude_events import (
     TOOL_EVENTS,
     build_response,
     drop_common,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.copilot import CLAUDE_FORM, DIALECT
-from amplifier_hooks.coding_agents.dialects.copilot.claude_form import read_snake, write_snake
+from amplifier_hooks.coding_agents.dialects.copilot import (
+    CLAUDE_FORM,
+    DIALECT,
+    read_snake,
+    write_snake,
+)
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call
 from tests.hooks.coding_agents.dialects.recordings import (
     list_recordings,

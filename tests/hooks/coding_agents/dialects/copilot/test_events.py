@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.dialects import DIALECTS, Dialect
 from amplifier_hooks.coding_agents.dialects.copilot import CLAUDE_FORM, DIALECT
-from amplifier_hooks.coding_agents.dialects.copilot.events import EVENTS
+from amplifier_hooks.coding_agents.dialects.copilot_events import EVENTS
 from amplifier_hooks.coding_agents.dialects.reading import name_event, read_payload
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call, read

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.coding_agents.dialects.cursor import DIALECT, EVENTS
-from amplifier_hooks.coding_agents.dialects.cursor.answers import LONGEST_CONTEXT
+from amplifier_hooks.coding_agents.dialects.cursor import DIALECT, EVENTS, LONGEST_CONTEXT
 from amplifier_hooks.coding_agents.dialects.dialect import Reply
 from amplifier_hooks.coding_agents.dialects.writing import fit_verdict, write_reply
 from amplifier_hooks.external.incoming import Incoming

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.cursor.events import SESSION_EVENTS
+from amplifier_hooks.coding_agents.dialects.cursor_events import SESSION_EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import read_event

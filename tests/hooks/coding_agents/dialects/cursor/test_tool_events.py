@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.dialects.cursor import DIALECT
-from amplifier_hooks.coding_agents.dialects.cursor.events import TOOL_EVENTS
+from amplifier_hooks.coding_agents.dialects.cursor_events import TOOL_EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import EDITS, read_event

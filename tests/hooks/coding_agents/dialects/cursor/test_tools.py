@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.cursor.events import (
+from amplifier_hooks.coding_agents.dialects.cursor_events import (
     is_from_server,
     read_server_tool,
     read_tool,

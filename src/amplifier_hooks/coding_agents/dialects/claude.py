@@ -1,4 +1,4 @@
-"""What hooks of Claude Code answer: read from others, written by us."""
+"""Claude Code: settings.json, event → matcher → handlers, all in parallel, open on failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,24 @@ from amplifier_hooks.coding_agents.dialects.answer import (
     report_failure,
     validate_answer,
 )
-from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.claude_events import (
+    EVENTS,
+    INPUT_KEYS,
+    OLDER_NAMES,
+    TOOL_NAMES,
+    build_common,
+    build_environment,
+    build_response,
+    find_parts,
+)
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    Call,
+    Dialect,
+    Handler,
+    Reply,
+    build_reply,
+)
+from amplifier_hooks.coding_agents.dialects.matcher import matches_listed
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import NOTHING, UNCHANGED, Decision, Verdict
 
@@ -339,3 +356,33 @@ def _list_unseen(incoming: Incoming, output: Any) -> tuple[str, ...]:
     tool = str(incoming.payload.get("tool_name"))
     seen = tool in SHOWN_BY or tool.startswith("mcp__")
     return () if seen or not isinstance(output, str) else (output,)
+
+
+DIALECT = Dialect(
+    name="claude",
+    events=EVENTS,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
+    write_reply=write_reply,
+    matches=matches_listed,
+    timeout=600.0,
+    timeouts={"UserPromptSubmit": 30.0, "MessageDisplay": 10.0, "SessionEnd": 1.5},
+    tool_names=TOOL_NAMES,
+    older_names=OLDER_NAMES,
+    input_keys=INPUT_KEYS,
+    find_parts=find_parts,
+    tried="2.1.327",
+)
+
+__all__ = [
+    "DIALECT",
+    "EVENTS",
+    "TOOL_NAMES",
+    "build_answer",
+    "build_common",
+    "build_environment",
+    "build_response",
+    "read_reply",
+    "write_reply",
+]

@@ -1,4 +1,4 @@
-"""What a hook of Cursor answers: read by us, and written by us."""
+"""Cursor: hooks.json, one list per event, open unless `failClosed`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,25 @@ from typing import Any, Literal
 from pydantic import Field
 
 from amplifier_hooks.coding_agents.dialects.answer import Answer, read_answer
-from amplifier_hooks.coding_agents.dialects.cursor.events import is_from_server, restore_fields
-from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply, build_reply
+from amplifier_hooks.coding_agents.dialects.cursor_events import (
+    INPUT_KEYS,
+    OLDER_NAMES,
+    SESSION_EVENTS,
+    TOOL_EVENTS,
+    TOOL_NAMES,
+    find_parts,
+    is_from_server,
+    restore_fields,
+)
+from amplifier_hooks.coding_agents.dialects.dialect import (
+    Call,
+    Dialect,
+    Handler,
+    Keys,
+    Reply,
+    build_reply,
+)
+from amplifier_hooks.coding_agents.dialects.matcher import matches_regex
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Decision, Verdict
 
@@ -153,3 +170,42 @@ def _print(changed: Any) -> str:
 
 def _join_context(texts: tuple[str, ...]) -> str | None:
     return "\n\n".join(texts)[:LONGEST_CONTEXT] or None
+
+
+EVENTS = {**TOOL_EVENTS, **SESSION_EVENTS}
+
+
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {
+        "conversation_id": call.session_id,
+        "session_id": call.session_id,
+        "generation_id": call.tool_call_id or call.session_id,
+        "hook_event_name": call.native,
+        "workspace_roots": [call.cwd],
+        "cwd": call.cwd,
+        "transcript_path": call.transcript or None,
+    }
+
+
+def build_environment(call: Call) -> dict[str, str]:
+    """What scripts look up."""
+    return {"CURSOR_PROJECT_DIR": call.cwd, "CLAUDE_PROJECT_DIR": call.cwd}
+
+
+DIALECT = Dialect(
+    name="cursor",
+    events=EVENTS,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
+    write_reply=write_reply,
+    matches=matches_regex,
+    timeout=60.0,
+    in_order=True,
+    tool_names=TOOL_NAMES,
+    input_keys=INPUT_KEYS,
+    older_names=OLDER_NAMES,
+    find_parts=find_parts,
+    keys=Keys(session="conversation_id", agent="subagent_id"),
+)
