@@ -1,4 +1,4 @@
-"""A change to a file that a tool call would make, and its difference as text."""
+"""What a tool call would change, its difference as text, and when a person may edit its input."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.approval import ApprovalQuestion, read_option
+from amplifier_core.events import TOOL_PRE
 from amplifier_hooks.guards.policy.tool_calls import EDITING_TOOLS
 
 # Beyond these a diff could take seconds; the new text is then shown whole instead.
@@ -141,3 +143,21 @@ def _end_row(row: str) -> str:
     if row.endswith("\n"):
         return row
     return f"{row}\n" if row.startswith("@@") else f"{row}\n\\ No newline at end of file\n"
+
+
+def is_editable(question: ApprovalQuestion) -> bool:
+    """Whether a question is about a call that has not run, and can be allowed for this once."""
+    return question.event == TOOL_PRE and bool(question.tool_name) and bool(list_once(question))
+
+
+def list_once(question: ApprovalQuestion) -> tuple[str, ...]:
+    """The options that fit an edited input: what is remembered would be what was asked first."""
+    once = tuple(one for one in question.options if not read_option(one).remembered)
+    return once if any(read_option(one).allows for one in once) else ()
+
+
+def word_edit(edited: Mapping[str, Any], tool: str | None) -> str:
+    """What the agent is told of an edit; it would be puzzled by another result otherwise."""
+    command = edited.get("command") if tool == "Bash" else None
+    is_line = isinstance(command, str) and command.isprintable()
+    return f"I changed the command to: {command}" if is_line else "I edited the input before it ran"

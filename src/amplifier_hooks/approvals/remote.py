@@ -24,7 +24,7 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import Decision
 from amplifier_core.utils import digest
-from amplifier_hooks.approvals.editing import list_once, word_edit
+from amplifier_hooks.approvals.change import list_once, word_edit
 from amplifier_hooks.approvals.errors import BadRequest, StoreError, StoreUnavailable
 from amplifier_hooks.approvals.link import AgentLink
 from amplifier_hooks.approvals.models import (

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion, read_option
-from amplifier_hooks.approvals.change import write_preview
-from amplifier_hooks.approvals.editing import is_editable
+from amplifier_hooks.approvals.change import is_editable, write_preview
 from amplifier_hooks.approvals.models import ApprovalRequest, Option, Requirement
 
 MASKED = "Secrets are masked here. The call has them, and cannot be edited elsewhere."

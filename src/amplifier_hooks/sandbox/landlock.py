@@ -30,8 +30,6 @@ _VERSION = 1
 _BENEATH = 1
 _HERE = -100
 _NO_SYMLINKS = 0x04
-NEWEST_ABI = 7
-"""The last version of the interface that brought something we know of."""
 
 
 class Access(IntFlag):

@@ -19,7 +19,6 @@ from pathlib import Path
 from amplifier_core.utils import run_with_timeout
 from amplifier_hooks.machine.pipes import LINGER, OnOutput, Pipes
 from amplifier_hooks.sandbox import plain_process
-from amplifier_hooks.sandbox.bubblewrap import build_arguments
 from amplifier_hooks.sandbox.client import Cell, CellLost, LauncherUnavailable, Order, get_launcher
 from amplifier_hooks.sandbox.landlock import RULESETS, query_abi
 from amplifier_hooks.sandbox.plain_process import (
@@ -33,9 +32,9 @@ from amplifier_hooks.sandbox.plain_process import (
 )
 from amplifier_hooks.sandbox.seal_copies import SealError
 from amplifier_hooks.sandbox.seals import Seals, explain_restored
-from amplifier_hooks.sandbox.seatbelt import build_seatbelt_arguments
 from amplifier_hooks.sandbox.seccomp import build_filter, find_architecture
 from amplifier_hooks.sandbox.wall import Wall
+from amplifier_hooks.sandbox.wrappers import build_arguments, build_seatbelt_arguments
 
 # What root keeps: files of other owners, other users' names, low ports, raw sockets, priorities.
 _CAPABILITIES = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 23))

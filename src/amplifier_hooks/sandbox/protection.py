@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from amplifier_hooks.sandbox.bubblewrap import find_bubblewrap
 from amplifier_hooks.sandbox.landlock import query_abi
-from amplifier_hooks.sandbox.seatbelt import find_seatbelt
 from amplifier_hooks.sandbox.seccomp import is_available
 from amplifier_hooks.sandbox.wall import Kind
+from amplifier_hooks.sandbox.wrappers import find_bubblewrap, find_seatbelt
 
 Wanted = Literal["auto", "landlock", "bubblewrap"]
 _PATIENCE = 10.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.approvals.editing import is_editable, list_once, word_edit
+from amplifier_hooks.approvals.change import is_editable, list_once, word_edit
 from tests.hooks.approvals.questions import ask
 
 

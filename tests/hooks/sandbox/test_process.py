@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.sandbox import bubblewrap, plain_process, process
+from amplifier_hooks.sandbox import plain_process, process, wrappers
 from amplifier_hooks.sandbox.landlock import query_abi
 from amplifier_hooks.sandbox.process import build_order, keep_sealed, run_command
 from amplifier_hooks.sandbox.wall import Wall
@@ -51,7 +51,7 @@ def test_bubblewrap_gets_its_filter_by_descriptor(
     wall: Wall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before its command line, the wall's; the filter would stop bubblewrap itself."""
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+    monkeypatch.setattr(wrappers, "find_bubblewrap", lambda: "/usr/bin/bwrap")
     with build_order(["echo", "x"], {}, "/", replace(wall, kind="bubblewrap")) as (order, more):
         assert order.argv[0] == "/usr/bin/bwrap"
         assert order.argv[-3:] == ["--", "echo", "x"]

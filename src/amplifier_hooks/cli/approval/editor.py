@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.utils import run_with_timeout
-from amplifier_hooks.approvals.editing import is_editable
+from amplifier_hooks.approvals.change import is_editable
 from amplifier_hooks.cli.terminal import Terminal
 
 LONGEST_LINE = 400

@@ -224,7 +224,7 @@ def _make_edited_state(
     question: ApprovalQuestion, base: Path, before: QuestionState, edited: dict[str, Any]
 ) -> QuestionState:
     """The question about an edited input: nothing of it has been read, or can be remembered."""
-    from amplifier_hooks.approvals.editing import list_once
+    from amplifier_hooks.approvals.change import list_once
     from amplifier_hooks.cli.approval.question import QuestionWords
 
     prompt = QuestionWords.of(question).prompt  # without the input that does not hold any more

@@ -12,8 +12,7 @@ import pytest
 from amplifier_hooks.coding_agents.installing.record import open_mcp_records
 from amplifier_hooks.mcp.clients.command_line import Gateway, make_gateway
 from amplifier_hooks.mcp.clients.entries import Wish
-from amplifier_hooks.mcp.clients.installation import list_files, put_before
-from amplifier_hooks.mcp.clients.status import read_client
+from amplifier_hooks.mcp.clients.installation import list_files, put_before, read_client
 
 OWN = {
     "command": str(Path(sys.executable).with_name("amplifier")),

@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_hooks.sandbox.landlock import READ, build_ruleset, query_abi
 from amplifier_hooks.sandbox.launcher.kernel import NO_NEW_PRIVS, set_option
-from amplifier_hooks.sandbox.launcher.supervisor import WalledThread, run_program
+from amplifier_hooks.sandbox.launcher.program import WalledThread, run_program
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="walls of Linux")

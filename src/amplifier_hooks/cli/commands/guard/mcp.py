@@ -20,8 +20,14 @@ from amplifier_hooks.coding_agents.installing.places import find_root
 from amplifier_hooks.coding_agents.installing.record import Records, open_mcp_records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace, list_mcp_places
-from amplifier_hooks.mcp.clients.installation import SCOPES, Change, list_files
-from amplifier_hooks.mcp.clients.status import ClientStatus, ServerStatus, read_client
+from amplifier_hooks.mcp.clients.installation import (
+    SCOPES,
+    Change,
+    ClientStatus,
+    ServerStatus,
+    list_files,
+    read_client,
+)
 from amplifier_hooks.text.escape import escape
 
 Edit = Callable[[str, list[McpPlace], Records], Change]

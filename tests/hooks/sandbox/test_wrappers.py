@@ -1,4 +1,7 @@
-"""The command line of bubblewrap; what it holds is tried in test_escapes."""
+"""The command line of bubblewrap; what it holds is tried in test_escapes. A profile of Seatbelt.
+
+What macOS makes of the profile was never tried.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.sandbox import bubblewrap, plain_process
-from amplifier_hooks.sandbox.bubblewrap import build_arguments
+from amplifier_hooks.sandbox import plain_process, wrappers
 from amplifier_hooks.sandbox.process import run_command
 from amplifier_hooks.sandbox.wall import Wall
+from amplifier_hooks.sandbox.wrappers import (
+    build_arguments,
+    build_profile,
+    build_seatbelt_arguments,
+)
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="BUBBLEWRAP IS NOT INSTALLED"
@@ -40,7 +47,7 @@ def run(wall: Wall, script: str) -> str:
 
 def test_without_the_program_it_is_an_error(wall: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command never runs without the wall that was wanted."""
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
+    monkeypatch.setattr(wrappers, "find_bubblewrap", lambda: None)
     with pytest.raises(FileNotFoundError, match="not installed"):
         build_arguments(wall, "/", None)
 
@@ -49,7 +56,7 @@ def test_the_network_is_shared_only_where_it_is_allowed(
     wall: Wall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every other namespace is new in any case."""
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "bwrap")
+    monkeypatch.setattr(wrappers, "find_bubblewrap", lambda: "bwrap")
     assert "--share-net" in build_arguments(wall, "/", None)
     assert "--share-net" not in build_arguments(replace(wall, network="deny"), "/", None)
 
@@ -149,3 +156,34 @@ async def test_a_sealed_place_that_is_not_there_yet_is_taken_away_again(wall: Wa
     assert outcome.stdout == "x\n"
     assert ".git/config" in outcome.notes[0]
     assert not (root / ".git" / "config").exists()
+
+
+SEATBELT = Wall(
+    writable=(Path('/project/a "b"'),),
+    hidden=(Path("/data"),),
+    sealed=(Path("/project/.git/hooks"), Path("/project/.git/config")),
+    temporary=Path("/private/tmp/x"),
+    network="deny",
+    granted=(Path("/project/.git/config"),),
+)
+
+
+def test_rules_come_in_the_order_in_which_the_last_one_counts() -> None:
+    """Writing is denied, then allowed in places, then denied in sealed and hidden ones."""
+    lines = build_profile(SEATBELT).splitlines()
+    denied = lines.index("(deny file-write*)")
+    allowed = next(n for n, line in enumerate(lines) if "/private/tmp/x" in line)
+    sealed = lines.index('(deny file-write* (subpath "/project/.git/hooks"))')
+    hidden = lines.index('(deny file-read* file-write* (subpath "/data"))')
+    assert denied < allowed < sealed < hidden
+    assert "(deny network*)" in lines
+
+
+def test_names_cannot_end_their_quotes() -> None:
+    """A folder's name is not a rule."""
+    assert r'(subpath "/project/a \"b\"")' in build_profile(SEATBELT)
+
+
+def test_the_command_comes_after_the_profile() -> None:
+    """As sandbox-exec wants it."""
+    assert build_seatbelt_arguments(SEATBELT)[1:] == ["-p", build_profile(SEATBELT)]
