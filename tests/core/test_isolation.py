@@ -79,9 +79,9 @@ PAYLOADS: dict[str, Any] = {
     "rude list": lambda: Row([[1], {"a": []}]),
     "always equal": lambda: AlwaysEqual(a=[1]),
     "shared twice": lambda: [[1]] * 3,
-    "deep": lambda: nested(10_000),
-    "deep lists": lambda: nested(10_000, list),
-    "deep tuples": lambda: nested(5_000, tuple),
+    "deep": lambda: nested(3_000),
+    "deep lists": lambda: nested(3_000, list),
+    "deep tuples": lambda: nested(2_000, tuple),
     "almost too deep": lambda: nested(960),
     "set subclass": lambda: type("Names", (set,), {})({1, 2}),
 }

@@ -228,14 +228,6 @@ def test_it(number, mock_deps, coordinator):
     run(pytester, tests).assert_outcomes(passed=2)
 
 
-def test_the_plugin_alone_imports_nothing_of_the_kernel(pytester: pytest.Pytester) -> None:
-    """pytest loads the plugin for every project, so it must cost nothing."""
-    pytester.makepyfile(
-        "import sys\ndef test_it():\n    assert 'amplifier_core.hooks' not in sys.modules\n"
-    )
-    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
-
-
 @pytest.mark.parametrize(
     ("kind", "failed"),
     # The doubled loop keeps nothing of what was said, and is told so.
@@ -255,8 +247,6 @@ def test_the_checks_run_without_a_test_of_ones_own(
     assert counts.get("passed", 0) >= 2
     assert (counts.get("failed", 0), counts.get("errors", 0)) == (failed, 0)
 
-
-pytest_plugins = "pytester"
 
 WITHOUT = ("-p", "no:asyncio")
 STRICT = ("-o", "asyncio_default_fixture_loop_scope=function", "--asyncio-mode=strict")
@@ -342,7 +332,11 @@ def test_async_tests_and_fixtures_run_without_any_setting(
 def test_the_documented_test_of_a_hook_passes_under_plain_pytest(
     pytester: pytest.Pytester,
 ) -> None:
-    """In a process of its own, as an author starts it."""
+    """In a process of its own, as an author starts it.
+
+    pytest loads the plugin for every project: before the tests, nothing of the kernel is imported.
+    """
+    pytester.makeconftest("import sys\nassert 'amplifier_core.hooks' not in sys.modules\n")
     pytester.makepyfile(test_mine=THREE_LINES)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider", *WITHOUT)
     done.assert_outcomes(passed=1)

@@ -68,17 +68,17 @@ async def test_a_hook_of_a_pattern_is_tried_with_every_event_it_matches(tmp_path
     assert {f"ok answers {event}" for event in ALL_EVENTS} <= said
 
 
-@pytest.mark.parametrize("event", events.ALL_EVENTS)
-def test_there_is_a_sample_of_every_event(event: str) -> None:
+def test_there_is_a_sample_of_every_event() -> None:
     """Hooks are tried with every field that they may read."""
-    payload = events.payload_type(event)
-    assert payload is not None
-    sample = sample_payload(event, extra=1)
     absent = {"parent_id", "judged_again", "denied_by"}
-    assert set(get_type_hints(payload)) - absent <= sample.keys()
-    assert sample["session_id"] == "sample-session"
-    assert sample["extra"] == 1
-    assert None not in sample.values()
+    for event in events.ALL_EVENTS:
+        payload = events.payload_type(event)
+        assert payload is not None, event
+        sample = sample_payload(event, extra=1)
+        assert set(get_type_hints(payload)) - absent <= sample.keys(), event
+        assert sample["session_id"] == "sample-session"
+        assert sample["extra"] == 1
+        assert None not in sample.values(), event
 
 
 def test_known_fields_are_taken_as_they_are() -> None:

@@ -68,16 +68,16 @@ def test_what_fits_a_shape_the_strict_parser_takes(learned: Shapes) -> None:
     assert taken > 100
 
 
-@pytest.mark.parametrize("value", ODD_VALUES, ids=repr)
-def test_no_odd_value_comes_through_a_hole(value: bytes) -> None:
+def test_no_odd_value_comes_through_a_hole() -> None:
     """In the body, and in a member of the line."""
     shapes = Shapes()
     learn(shapes, *(PLAIN % (value, other) for value in ALL for other in ALL))
     assert find(shapes, PLAIN % (b'"z"', b'"y"'))
-    for content in (PLAIN % (b'"s"', value), PLAIN % (value, b'"x"')):
-        assert is_taken(content) or not find(shapes, content)
-    timeless = (PLAIN % (b'"s"', b'"x"')).replace(b'"t"', value)
-    assert is_taken(timeless) or not find(shapes, timeless)
+    for value in ODD_VALUES:
+        for content in (PLAIN % (b'"s"', value), PLAIN % (value, b'"x"')):
+            assert is_taken(content) or not find(shapes, content), content
+        timeless = (PLAIN % (b'"s"', b'"x"')).replace(b'"t"', value)
+        assert is_taken(timeless) or not find(shapes, timeless), value
 
 
 def test_the_time_is_always_a_text() -> None:
