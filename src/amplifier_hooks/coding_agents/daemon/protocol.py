@@ -12,7 +12,7 @@ class Request:
     """One event of one agent."""
 
     agent: str
-    """claude, codex, gemini, copilot, cursor or opencode"""
+    """its name in `known`"""
     event: str
     """the agent's name of the event, from the command line"""
     payload: bytes

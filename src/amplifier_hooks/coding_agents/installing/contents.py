@@ -121,7 +121,7 @@ def _write(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_FIRST = f"// {MARK.removeprefix('# ')}: written by `amplifier guard opencode`\n"
+_FIRST = f"// {MARK.removeprefix('# ')}: written by `amplifier guard {{agent}}`\n"
 _TABLE = "const LINES = "
 
 
@@ -135,12 +135,12 @@ def build_plugin(agent: Agent, options: Options) -> str:
         )
         lines[event] = {"line": line, "gate": row.gate, "seconds": limits.host or limits.ours}
     program = files(__package__).joinpath("plugin.js").read_text()
-    return f"{_FIRST}{_TABLE}{json.dumps(lines, indent=2)};\n{program}"
+    return f"{_FIRST.format(agent=agent.name)}{_TABLE}{json.dumps(lines, indent=2)};\n{program}"
 
 
-def list_plugin_entries(text: str) -> dict[str, list[Any]]:
+def list_plugin_entries(agent: str, text: str) -> dict[str, list[Any]]:
     """The lines of a plugin of ours, by event; none if it is not ours."""
-    if not text.startswith(_FIRST) or _TABLE not in text:
+    if not text.startswith(_FIRST.format(agent=agent)) or _TABLE not in text:
         return {}
     try:
         found, _ = json.JSONDecoder().raw_decode(text[text.index(_TABLE) + len(_TABLE) :])
@@ -164,7 +164,7 @@ class Contents(Protocol):
 
 def read_contents(agent: Agent, file: SettingsFile) -> Contents:
     """What is in a file, in the form of its agent."""
-    if agent.name == "opencode":
+    if agent.known.is_plugin:
         return PluginContents(agent, file)
     if file.path.suffix == ".toml":
         return TomlContents(agent, file)
@@ -285,7 +285,7 @@ class PluginContents:
         """The events that our plugin reports."""
         if self.file.content is None:
             return {}
-        found = list_plugin_entries(self.file.text)
+        found = list_plugin_entries(self.agent.name, self.file.text)
         if not found:
             raise SettingsError(
                 f"{self.file.path} is not a plugin of ours; move it away and try again; "

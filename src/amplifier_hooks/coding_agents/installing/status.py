@@ -23,7 +23,6 @@ from amplifier_hooks.coding_agents.installing.agents import (
 )
 from amplifier_hooks.coding_agents.installing.codex_trust import CodexError, CodexTrust
 from amplifier_hooks.coding_agents.installing.contents import read_contents
-from amplifier_hooks.coding_agents.installing.extensions import Extension, list_extensions
 from amplifier_hooks.coding_agents.installing.guard import explain_distrust
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem, parse_json
@@ -42,10 +41,14 @@ from amplifier_hooks.coding_agents.installing.places import (
 )
 from amplifier_hooks.coding_agents.installing.record import Records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, read_settings
-from amplifier_hooks.coding_agents.installing.switches import find_switches, parse_settings
+from amplifier_hooks.coding_agents.installing.switches import (
+    find_switches,
+    list_extensions,
+    parse_settings,
+)
 from amplifier_hooks.coding_agents.installing.system import open_system_records, read_label
 from amplifier_hooks.coding_agents.known import KNOWN, list_unguarded
-from amplifier_hooks.coding_agents.known.agent import LABEL
+from amplifier_hooks.coding_agents.known.agent import LABEL, Extension
 
 _FILE_VARIABLE = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 _EVERYWHERE = "GEMINI_CLI_TRUST_WORKSPACE"
@@ -243,7 +246,7 @@ def _find_changed(target: Target, entries: dict[str, Any], words: list[str]) -> 
     http = _find_http(entries, resolve_folder(command.folder))
     label = read_label() if target.scope == "system" else LABEL
     options = Options(command, bundle, every_event=True, http=http, label=label)
-    if target.agent == "opencode":
+    if KNOWN[target.agent].is_plugin:
         yield from _find_changed_plugin(target, options)
     else:
         yield from _find_changed_entries(AGENTS[target.agent].build_entries(options), entries)

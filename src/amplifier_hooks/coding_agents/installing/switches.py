@@ -1,4 +1,7 @@
-"""Settings with which an agent, or a project that it works in, runs no hooks at all."""
+"""What an agent's settings do to our hooks: what switches them off, and what runs beside them.
+
+Of extensions only the names are read: nothing of them is run, nobody knows what is in a program.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,28 @@ from typing import Any
 
 from amplifier_hooks.coding_agents.installing import places
 from amplifier_hooks.coding_agents.installing.json_edit import JsonProblem, parse_json
-from amplifier_hooks.coding_agents.installing.places import PLACES, Scope
+from amplifier_hooks.coding_agents.installing.places import (
+    PLACES,
+    Scope,
+    find_settings,
+    list_scopes,
+)
 from amplifier_hooks.coding_agents.installing.settings_file import (
     SettingsError,
     SettingsFile,
     read_settings,
 )
 from amplifier_hooks.coding_agents.known import KNOWN
-from amplifier_hooks.coding_agents.known.agent import LABEL, FindSwitches
+from amplifier_hooks.coding_agents.known.agent import (
+    LABEL,
+    MOD,
+    PLUGIN,
+    Extension,
+    FindSwitches,
+    Surroundings,
+)
 
+_MOST = 200
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
 
@@ -99,3 +115,32 @@ def parse_settings(file: SettingsFile) -> Any:
         return parse_json(file.text, comments=True).to_value()
     except (JsonProblem, SettingsError, tomllib.TOMLDecodeError, RecursionError):
         return None
+
+
+def list_extensions(
+    agent: str, root: Path, env: Mapping[str, str] | None = None
+) -> list[Extension]:
+    """Every extension that the agent would load in a folder, those above hooks first."""
+    find = KNOWN[agent].list_extensions
+    if find is None:
+        return []
+    env = os.environ if env is None else env
+    around = Surroundings(
+        home=PLACES[agent].find_home(env),
+        root=root,
+        etc=places.ETC,
+        settings=tuple(one.path for one in list_switch_files(agent, root, env)),
+        ours=frozenset(find_settings(agent, one, root, env) for one in list_scopes(agent)),
+        read=_read,
+    )
+    unique = {(one.kind, one.name): one for one in find(around)}
+    ordered = sorted(unique.values(), key=lambda one: (one.can != MOD, one.can != PLUGIN, one.name))
+    return ordered[:_MOST]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = parse_settings(read_settings(path))
+    except SettingsError:
+        return {}
+    return value if isinstance(value, dict) else {}

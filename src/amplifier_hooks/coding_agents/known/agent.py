@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LABEL = "amplifier"
 """The name of our hooks where they have one."""
@@ -79,6 +79,58 @@ ListResults = Callable[[Mapping[str, Any]], Iterator[str]]
 """The names of the tools whose results a line of an agent's conversation file shows."""
 
 
+MOD = "a program inside the agent: it can run commands that no hook is told of, also denied ones"
+PLUGIN = "can bring hooks, commands, MCP servers and programs of its own, which run as you"
+SKILL = "a text for the model, and scripts; what the model calls because of it is judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What runs beside or above our hooks in an agent, by name: mod, plugin, extension or skill."""
+
+    kind: str
+    name: str
+    where: Path
+    can: str
+    """What it is able to do, in plain words."""
+
+
+class Surroundings(NamedTuple):
+    """Where an agent that is started in a folder looks for extensions."""
+
+    home: Path
+    root: Path
+    etc: Path
+    settings: tuple[Path, ...]
+    """The files in which hooks can be switched off."""
+    ours: frozenset[Path]
+    """The files that our entries go into."""
+    read: Callable[[Path], dict[str, Any]]
+    """What a settings file says; nothing if it cannot be read."""
+
+    def read_table(self, path: Path, name: str) -> dict[str, Any]:
+        """One table of a settings file."""
+        found = self.read(path).get(name)
+        return found if isinstance(found, dict) else {}
+
+
+def list_folder(kind: str, folder: Path, pattern: str, can: str) -> Iterator[Extension]:
+    """One for each file or folder that fits; named after the first folder below."""
+    try:
+        found = sorted(folder.glob(pattern))
+    except OSError:
+        return
+    for path in found:
+        depth = pattern.count("*/") or 1
+        yield Extension(kind, "/".join(path.relative_to(folder).parts[:depth]), path, can)
+
+
+def list_skills(*folders: Path) -> Iterator[Extension]:
+    """The skills below several folders."""
+    for folder in folders:
+        yield from list_folder("skill", folder / "skills", "*/SKILL.md", SKILL)
+
+
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
     """One agent: where it keeps what, how it is started, and what its settings look like."""
@@ -109,5 +161,8 @@ class KnownAgent:
     """Whether it can call a server instead of a program."""
     takes_typing: bool = False
     """Whether its model can type into a running program, of which no hook is told."""
+    is_plugin: bool = False
+    """Whether our hooks are a plugin there, a program that calls our lines itself."""
     find_switches: FindSwitches | None = None
     list_results: ListResults | None = None
+    list_extensions: Callable[[Surroundings], Iterator[Extension]] | None = None

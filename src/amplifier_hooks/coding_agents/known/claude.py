@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from amplifier_hooks.coding_agents.known.agent import (
+    MOD,
+    PLUGIN,
     Entry,
+    Extension,
     KnownAgent,
     Mode,
     Place,
+    Surroundings,
     find_below_home,
+    list_skills,
 )
 
 MANAGED_ONLY = "{name!r} allows only the hooks of your administrator"
@@ -65,6 +71,23 @@ def _list_results(line: Mapping[str, Any]) -> Iterator[str]:
             yield "a tool"
 
 
+def _list_extensions(around: Surroundings) -> Iterator[Extension]:
+    for path in around.settings:
+        for name, on in around.read_table(path, "enabledPlugins").items():
+            if on:
+                yield Extension("plugin", name, path, PLUGIN)
+    known = around.home / "plugins" / "installed_plugins.json"
+    for name, copies in around.read_table(known, "plugins").items():
+        yield Extension("plugin", name, known, PLUGIN)
+        for copy in copies if isinstance(copies, list) else [copies]:
+            place = copy.get("installPath") if isinstance(copy, dict) else None
+            hooks = Path(str(place)) / "hooks" / "hooks.json"
+            if isinstance(place, str) and around.read(hooks).get("modules"):
+                yield Extension("mod", name, hooks, MOD)
+    managed = around.etc / "claude-code" / ".claude"
+    yield from list_skills(around.home, around.root / ".claude", managed)
+
+
 AGENT = KnownAgent(
     "claude",
     "Claude Code",
@@ -81,4 +104,5 @@ AGENT = KnownAgent(
     speaks_http=True,
     find_switches=find_switches,
     list_results=_list_results,
+    list_extensions=_list_extensions,
 )

@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from amplifier_hooks.coding_agents.known.agent import (
+    PLUGIN,
     Entry,
+    Extension,
     KnownAgent,
     Mode,
     Place,
+    Surroundings,
     find_below_home,
+    list_skills,
 )
 from amplifier_hooks.coding_agents.known.claude import MANAGED_ONLY
 
@@ -55,6 +59,15 @@ def _list_results(line: Mapping[str, Any]) -> Iterator[str]:
         yield str(told["item"]["type"])
 
 
+def _list_extensions(around: Surroundings) -> Iterator[Extension]:
+    for config in (around.home / "config.toml", around.root / ".codex" / "config.toml"):
+        for name, one in around.read_table(config, "plugins").items():
+            if isinstance(one, dict) and one.get("enabled", True) is True:
+                yield Extension("plugin", name, config, PLUGIN)
+    inside = (around.root / ".codex", around.root / ".agents")
+    yield from list_skills(around.home, *inside, around.etc / "codex")
+
+
 AGENT = KnownAgent(
     "codex",
     "Codex",
@@ -76,4 +89,5 @@ AGENT = KnownAgent(
     takes_typing=True,
     find_switches=_find_switches,
     list_results=_list_results,
+    list_extensions=_list_extensions,
 )

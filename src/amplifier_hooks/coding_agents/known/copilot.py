@@ -6,11 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from amplifier_hooks.coding_agents.known.agent import (
+    MOD,
+    PLUGIN,
     Entry,
+    Extension,
     KnownAgent,
     Mode,
     Place,
+    Surroundings,
     find_below_home,
+    list_folder,
+    list_skills,
 )
 from amplifier_hooks.coding_agents.known.claude import find_switches
 
@@ -31,6 +37,13 @@ def _build_entry(entry: Entry) -> dict[str, Any]:
 def _list_results(line: Mapping[str, Any]) -> Iterator[str]:
     if line.get("type") == "tool.execution_complete" and line["data"].get("success") is True:
         yield str(line["data"].get("toolName") or "a tool")
+
+
+def _list_extensions(around: Surroundings) -> Iterator[Extension]:
+    yield from list_folder("plugin", around.home / "installed-plugins", "*/*/", PLUGIN)
+    for folder in (around.home, around.root / ".github"):
+        yield from list_folder("extension", folder / "extensions", "*", MOD)
+        yield from list_skills(folder)
 
 
 AGENT = KnownAgent(
@@ -54,4 +67,5 @@ AGENT = KnownAgent(
     looks_up=False,
     find_switches=find_switches,
     list_results=_list_results,
+    list_extensions=_list_extensions,
 )

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.coding_agents.known.agent import LABEL, Entry, KnownAgent, Mode, Place
+from amplifier_hooks.coding_agents.known.agent import (
+    LABEL,
+    PLUGIN,
+    Entry,
+    Extension,
+    KnownAgent,
+    Mode,
+    Place,
+    Surroundings,
+    list_folder,
+    list_skills,
+)
 
 _UNASKED = "it runs tools without asking any hook, so every prompt is refused"
 _MODES = (
@@ -58,6 +69,13 @@ def _list_results(line: Mapping[str, Any]) -> Iterator[str]:
             yield str(call["name"])
 
 
+def _list_extensions(around: Surroundings) -> Iterator[Extension]:
+    for folder in (around.home, around.root / ".gemini"):
+        manifest = "*/gemini-extension.json"
+        yield from list_folder("extension", folder / "extensions", manifest, PLUGIN)
+        yield from list_skills(folder)
+
+
 AGENT = KnownAgent(
     "gemini",
     "Gemini CLI",
@@ -74,4 +92,5 @@ AGENT = KnownAgent(
     keeps_on={("hooksConfig", "enabled"): True},
     find_switches=_find_switches,
     list_results=_list_results,
+    list_extensions=_list_extensions,
 )

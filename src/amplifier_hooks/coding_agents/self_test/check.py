@@ -17,8 +17,8 @@ from amplifier_core import events
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coding_agents.dialects.claude import has_shape
 from amplifier_hooks.coding_agents.installing.agents import AGENTS, explain_version
-from amplifier_hooks.coding_agents.installing.extensions import MOD
 from amplifier_hooks.coding_agents.installing.status import Status, read_status
+from amplifier_hooks.coding_agents.known.agent import MOD
 from amplifier_hooks.coding_agents.self_test import hook
 from amplifier_hooks.coding_agents.self_test.context import (
     RESULT,

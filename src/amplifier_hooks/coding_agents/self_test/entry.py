@@ -24,6 +24,7 @@ from amplifier_hooks.coding_agents.installing.line import (
     make_guest_command,
     resolve_folder,
 )
+from amplifier_hooks.coding_agents.known import KNOWN
 
 _FOLDER = 4
 _SECONDS = 7
@@ -169,7 +170,7 @@ def _is_closed(agent: str, event: str, given: dict[str, Any]) -> bool:
     Claude's `onFailure` is believed for HTTP only: older versions do not know it, and a command has
     a lock of its own.
     """
-    if agent == "opencode":  # our plugin
+    if KNOWN[agent].is_plugin:
         return DIALECTS[agent].events[event].gate
     if agent == "claude":
         return given.get("type") == "http" and given.get("onFailure") == "block"

@@ -164,7 +164,7 @@ def _make_view(agent: str, file: SettingsFile, switches: SwitchFile | None) -> V
     # Copilot and Cursor run what is in Claude's files, in Claude's form.
     owner = "claude" if file.path.parent.name == ".claude" else agent
     off = () if switches is None else tuple(switches.list_switches(file))
-    if owner == "opencode" and file.path.suffix != ".js":
+    if KNOWN[owner].is_plugin and file.path.suffix != ".js":
         return View({}, off)
     try:
         entries = read_contents(AGENTS[owner], file).entries

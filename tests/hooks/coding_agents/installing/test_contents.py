@@ -162,12 +162,12 @@ def test_events_are_told_as_our_table_reads_them(play: Any) -> None:
 
 def test_the_lines_of_a_plugin_can_be_read_back() -> None:
     """Only of one that is ours."""
-    found = list_plugin_entries(PLUGIN)
+    found = list_plugin_entries("opencode", PLUGIN)
     assert set(found) == set(AGENTS["opencode"].list_events())
     assert "opencode chat.message 590" in found["chat.message"][0]["command"]
-    assert list_plugin_entries("export const Mine = 1") == {}
+    assert list_plugin_entries("opencode", "export const Mine = 1") == {}
     broken = PLUGIN.replace("const LINES = {", "const LINES = {,")
-    assert list_plugin_entries(broken) == {"?": [{"command": ""}]}
+    assert list_plugin_entries("opencode", broken) == {"?": [{"command": ""}]}
 
 
 OPTIONS = Options(make_guest_command(Path("/f")))

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.extensions import MOD, PLUGIN, SKILL, list_extensions
 from amplifier_hooks.coding_agents.installing.guard import Wish, put_up
 from amplifier_hooks.coding_agents.installing.installation import Target
+from amplifier_hooks.coding_agents.installing.switches import list_extensions
+from amplifier_hooks.coding_agents.known.agent import MOD, PLUGIN, SKILL
 
 
 @pytest.fixture
