@@ -23,13 +23,18 @@ if TYPE_CHECKING:
         unknown_outcomes,
     )
     from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
+    from amplifier_hooks.frameworks.own_loop import Guard, GuardSync, NotRun, Refused
 
 __all__ = [
     "AssembledSession",
     "Bundle",
     "BundleError",
+    "Guard",
+    "GuardSync",
+    "NotRun",
     "Place",
     "Problem",
+    "Refused",
     "SavedSession",
     "SessionInfo",
     "SessionStore",
@@ -56,6 +61,7 @@ _HOMES = {
     "agent.session.assembled": ("AssembledSession",),
     "agent.session.assembly": ("open_session",),
     "agent.session.saved_sessions": ("SavedSession", "SessionInfo", "SessionStore"),
+    "frameworks.own_loop": ("Guard", "GuardSync", "NotRun", "Refused"),
     "agent.session.open_calls": ("UnknownOutcome", "unknown_outcomes"),
 }
 

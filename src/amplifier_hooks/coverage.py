@@ -532,6 +532,29 @@ AGENT_HOOKS = Coverage(
 )
 
 
+OWN_LOOP = Coverage(
+    name="own-loop",
+    framework="a loop of your own",
+    package="amplifier-hooks",
+    module="amplifier_hooks",
+    attach='Guard("amplifier.yaml")',
+    events={
+        events.SESSION_START: _NO_CHANGE,
+        events.PROMPT_SUBMIT: ALL,
+        events.PROVIDER_REQUEST: ALL,
+        events.TOOL_PRE: ALL,
+        events.TOOL_POST: ALL,
+        events.TOOL_ERROR: NOTHING,
+        events.PROMPT_ANSWER: _NO_CONTEXT,
+        events.PROMPT_COMPLETE: NOTHING,
+        events.SESSION_END: NOTHING,
+    },
+    unseen=("replies of the model, but for the calls and the answer that the loop hands over",),
+    limits={f"{events.PROMPT_ANSWER} inject_context": "nothing follows that could read it"},
+)
+"""What `amplifier_hooks.Guard` is told by a loop that somebody wrote: no adapter has this table."""
+
+
 TABLES = (
     LANGCHAIN,
     PYDANTIC_AI,

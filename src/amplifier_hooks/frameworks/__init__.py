@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Governor", "answer", "govern"]
 
+PUBLIC_MODULES = ("own_loop",)
+
 _HOMES = {
     "Governor": "amplifier_hooks.external.governor",
     "answer": "amplifier_hooks.external.handover",

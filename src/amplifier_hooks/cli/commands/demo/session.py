@@ -15,7 +15,8 @@ import yaml
 
 from amplifier_audit import AuditError, create_key
 from amplifier_core.approval import AnyApprovalSystem, ApprovalAnswer, ApprovalQuestion, read_option
-from amplifier_hooks import Bundle, load_bundle, open_session
+from amplifier_hooks.agent.bundles import Bundle, load_bundle
+from amplifier_hooks.agent.session.assembly import open_session
 from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
