@@ -16,6 +16,7 @@ ANSWERS_ONLY = {
     "hooks-rate-limit",
     "hooks-redaction",
     "hooks-rules",
+    "hooks-provenance",
     "hooks-secret-guard",
     "hooks-todo-display",
 }

@@ -42,6 +42,7 @@ _CONFIGS: dict[str, tuple[str, tuple[str, ...]]] = {
         "amplifier_hooks.guards.command_guard",
         ("amplifier_hooks.guards.bash:RULES",),
     ),
+    "hooks-provenance": ("amplifier_hooks.guards.provenance.guard", ()),
     "hooks-secret-guard": ("amplifier_hooks.guards.secret_guard", ()),
     "hooks-redaction": (
         "amplifier_hooks.guards.redaction",

@@ -267,6 +267,7 @@ GUARDS: Mapping[str, Mapping[str, Comparison]] = {
         unlisted=_ranked_by_profile("deny", "ask", "continue"),
         unclear=_ranked_by_profile("deny", "ask"),
     ),
+    "hooks-provenance": _guard(),
     "hooks-secret-guard": _guard(
         mode=ranked("hidden", "ask", "open"),
         paths=gains,

@@ -6,6 +6,7 @@ Other packages import from here, never from the files below.
 from amplifier_hooks.guards.bash.calm import is_harmless_doubt, is_settled, needs_no_words
 from amplifier_hooks.guards.bash.command_pattern import CommandPattern
 from amplifier_hooks.guards.bash.commands import Command, Redirect
+from amplifier_hooks.guards.bash.consequences import sends_away
 from amplifier_hooks.guards.bash.credentials import find_printed
 from amplifier_hooks.guards.bash.dangers import RULES, find_dangers
 from amplifier_hooks.guards.bash.find import FoundFiles, list_roots
@@ -14,14 +15,27 @@ from amplifier_hooks.guards.bash.implied_writes import look_up_writes
 from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
 from amplifier_hooks.guards.bash.reads import Guarded, Read, Reads, build_search, look_up_reads
 from amplifier_hooks.guards.bash.script import Script, parse_script
-from amplifier_hooks.guards.bash.situations import Finding, Situation, list_situations
-from amplifier_hooks.guards.bash.unwrap import find_script_run, list_all_commands, unwrap_command
+from amplifier_hooks.guards.bash.situations import (
+    DOWNLOADERS,
+    Finding,
+    Situation,
+    list_situations,
+    list_written,
+)
+from amplifier_hooks.guards.bash.unwrap import (
+    SHELLS,
+    find_script_run,
+    list_all_commands,
+    unwrap_command,
+)
 from amplifier_hooks.guards.bash.words import Word, ensure_available
 from amplifier_hooks.guards.bash.workspace import Directories, Workspace, list_directories
 
 __all__ = [
+    "DOWNLOADERS",
     "LISTED",
     "RULES",
+    "SHELLS",
     "Command",
     "CommandPattern",
     "Directories",
@@ -49,9 +63,11 @@ __all__ = [
     "list_directories",
     "list_roots",
     "list_situations",
+    "list_written",
     "look_up_reads",
     "look_up_writes",
     "needs_no_words",
     "parse_script",
+    "sends_away",
     "unwrap_command",
 ]

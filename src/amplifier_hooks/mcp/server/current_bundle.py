@@ -95,6 +95,7 @@ _DEPENDS = {
     "hooks-rate-limit": "denies or asks when a limit of calls is reached in the session",
     "hooks-progress-monitor": "asks or denies when the session repeats itself",
     "hooks-model-judge": "lets a model answer some of the questions that other hooks ask",
+    "hooks-provenance": "asks about values that only foreign texts of the session vouch for",
     "hooks-cost-control": "denies or asks before a request to the model, when a limit is reached",
 }
 _OBSERVES = {

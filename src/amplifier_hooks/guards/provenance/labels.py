@@ -1,0 +1,121 @@
+"""Labels: who could have written what a tool returns, and what a tool does, by its name and input.
+
+Names are split at `_`, `-`, `.` and capitals; the verb may stand anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from amplifier_hooks.guards.provenance.stems import split_names
+from amplifier_hooks.guards.provenance.words import (
+    ACTS,
+    CHAT,
+    INTERNAL,
+    MAIL,
+    NOUNS_TOO,
+    OPEN,
+    READING,
+)
+
+Source = Literal["open", "mail", "chat", "own", "project"]
+"""Anybody in the world, anybody who can write to the person, members of a closed space, the
+person's own systems; and files and output of a project, which are prose wherever they come from."""
+
+PROJECT_TOOLS = split_names(
+    "bash shell local_shell exec_command run_terminal_cmd run_shell_command run_in_terminal "
+    "execute_bash terminal read grep glob ls readfile read_file view edit multiedit write "
+    "notebookedit notebookread apply_patch search_file_content grep_search file_search "
+    "codebase_search list_dir read_many_files str_replace_editor write_file replace"
+)
+"""Tools of coding agents that read, search or change a project."""
+
+_COMPLETE_VERBS = split_names(
+    "get gets read list search find fetch show view describe check count query lookup retrieve "
+    "inspect browse preview compare calculate summarize summarise analyze explain"
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+", re.UNICODE)
+_WRITING_QUERY = re.compile(
+    r"^\s*(?:with\b.*\)\s*)?(update|insert|delete|drop|alter|truncate|grant|revoke|create|merge|"
+    r"replace|mutation)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_METHODS = frozenset({"post", "put", "patch", "delete"})
+_MONEY = split_names(
+    "money payment payments funds fund transfer wire refund payout geld dinero argent"
+)
+_NOUNS = NOUNS_TOO | split_names(
+    "payment payments transaction transactions role roles permission permissions member members "
+    "owner collaborator collaborators posts changes"
+)
+
+
+@lru_cache(maxsize=2048)
+def split_name(tool: str) -> tuple[str, ...]:
+    """The words of a name in small letters: `mcp__github__createIssue` is github, create, issue."""
+    name = tool[5:] if tool[:5].casefold() == "mcp__" else tool
+    return tuple(word.casefold() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=2048)
+def _split_own(tool: str) -> tuple[str, ...]:
+    """The same without the name of the server."""
+    if tool[:5].casefold() == "mcp__":
+        tool = tool[5:].partition("__")[2] or tool[5:]
+    return split_name(tool)
+
+
+def find_act(tool: str, given: Mapping[str, Any]) -> str:
+    """What a call does: `read`, a class of ACTS, `internal`, or `unknown`."""
+    act = _find_act_of_name(tool)
+    if act not in {"read", "unknown"}:
+        return act
+    for key, value in given.items():
+        if isinstance(value, str):
+            if key.casefold() == "method" and value.casefold() in _METHODS:
+                return "delete" if value.casefold() == "delete" else "send"
+            if match := _WRITING_QUERY.match(value):
+                return "delete" if match[1].casefold() in {"delete", "drop"} else "change"
+    return act
+
+
+@lru_cache(maxsize=2048)
+def _find_act_of_name(tool: str) -> str:
+    words = _split_own(tool)
+    if not words:
+        return "unknown"
+    if INTERNAL.fits("".join(words)) or (len(words) > 1 and words[0] in {"todo", "agent"}):
+        return "internal"
+    if not READING.fits(words[0]) and _MONEY.intersection(words):
+        return "pay"
+    joined = {"and", "or", "und", "y", "et"} & set(words)
+    if words[0] in _COMPLETE_VERBS and not joined:
+        return "read"
+    sure = [word for word in words if word not in _NOUNS and not READING.fits(word)]
+    if act := _find_first_act(sure):
+        return act
+    if READING.any(words):
+        return "read"
+    return _find_first_act([words[0], words[-1]]) or "unknown"
+
+
+def _find_first_act(words: Sequence[str]) -> str:
+    found = (act for word in words for act, stems in ACTS.items() if stems.fits(word))
+    return next(found, "")
+
+
+def find_source(tool: str, given: Mapping[str, Any]) -> Source:
+    """Who could have written what a call returns."""
+    if tool.casefold() in PROJECT_TOOLS or _find_act_of_name(tool) == "internal":
+        return "project"
+    words = split_name(tool)
+    if OPEN.any(words) or any(str(key).casefold() in {"url", "uri", "urls"} for key in given):
+        return "open"
+    if CHAT.any(words):
+        return "chat"
+    if MAIL.any(words):
+        return "mail"
+    return "own"

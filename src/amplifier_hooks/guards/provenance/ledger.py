@@ -1,0 +1,487 @@
+"""The ledger: what was said by the person and what was read, with the place of every value.
+
+It lives in the session's state as plain values, so that it is saved and resumed with the session,
+and no compaction of the conversation reaches it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from amplifier_hooks.guards.provenance.labels import Source, find_act, find_source
+from amplifier_hooks.guards.provenance.results import Part, read_result, split_key
+from amplifier_hooks.guards.provenance.stems import Stems
+from amplifier_hooks.guards.provenance.values import (
+    compact,
+    find_kind,
+    find_values,
+    list_spaced,
+    list_tokens,
+    list_words,
+    normalize,
+    read_host,
+)
+from amplifier_hooks.guards.provenance.words import KEY_KEYS, SENDER_KEYS, is_plain_word
+
+State = dict[str, Any]
+_MOST_TEXT = 1_000_000
+_MOST_WITNESSES = 6
+MANIFEST = re.compile(
+    r"(?:^|/)(?:package(?:-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.(?:txt|in)|"
+    r"pyproject\.toml|poetry\.lock|uv\.lock|Pipfile(?:\.lock)?|setup\.(?:py|cfg)|Cargo\.(?:toml|lock)|"
+    r"go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|build\.gradle(?:\.kts)?|"
+    r"environment\.ya?ml|\.gitmodules|\.git/config|compose\.ya?ml|docker-compose\.ya?ml|Dockerfile)$"
+)
+_REMOTES = re.compile(r"\s*git\s+(?:-C\s+\S+\s+)?(?:remote\b|config\s+--get\s+remote)")
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|^\s*>.*$|^-{3,}\s*(?:Forwarded|Original) .*\Z", re.MULTILINE | re.DOTALL
+)
+
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_LONG_SENTENCE = 6
+_TITLES = Stems(
+    "title subject name headline filename file label topic betreff titel asunto titulo objet "
+    "titre oggetto"
+)
+_JOINED = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
+"""A full stop without a blank behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Where a value stands: `own`, `sender` or `text`, in which call, at which place."""
+
+    label: str
+    call: int
+    path: str
+    record: int
+
+
+class Ledger:
+    """Remembers, and finds the witnesses of a value."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        for key, empty in _EMPTY.items():
+            state.setdefault(key, empty())
+        self._words: dict[int, frozenset[str]] = {}
+
+    @property
+    def is_tainted(self) -> bool:
+        """Whether anything was read that somebody else could have written."""
+        return bool(self.state["tainted"])
+
+    # The person
+
+    def hear(self, prompt: str) -> str:
+        """Take in the words of the person; returns those that are their own."""
+        own = _JOINED.sub(". ", _QUOTED.sub("\n", prompt))
+        if _QUOTED.search(prompt):
+            pasted = "\n".join(match[0] for match in _QUOTED.finditer(prompt))
+            self._add_prose(pasted, Part("prompt", "", pasted, True, 0), self._open_call("", {}))
+        said = self.state["said"]
+        said.append(own.casefold()[:100_000])
+        words = self.state["said_words"]
+        words.update(dict.fromkeys(list_tokens(own), 1))
+        words.update(dict.fromkeys(list_words(own), 1))
+        words.update(dict.fromkeys(list_spaced(own), 1))
+        return own
+
+    def was_said(self, value: str) -> bool:
+        """Whether a value stands in the person's words, as a whole."""
+        plain = normalize(value)
+        words = self.state["said_words"]
+        if not plain:
+            return True
+        if plain in words:
+            return True
+        kind = find_kind(value)
+        if kind in {"account", "phone"} and compact(value) in words:
+            return True
+        if kind == "host":
+            return any(read_host(one) == plain for one in words if plain in one)
+        if kind in {"link", "mail"}:
+            return False
+        bare = f" {' '.join(list_words(plain))} "
+        return len(bare) > 2 and any(
+            bare in f" {' '.join(list_words(one))} " for one in self.state["said"]
+        )
+
+    def names_word(self, words: Iterable[str]) -> bool:
+        """Whether one of the words is a telling word of the person."""
+        said = self.state["said_words"]
+        return any(word in said and not is_plain_word(word) for word in words)
+
+    # What was read
+
+    def read(self, tool: str, given: Mapping[str, Any], result: Any) -> None:
+        """Take in the result of a call."""
+        source = find_source(tool, given)
+        if source == "open":
+            for value in _list_inputs(given):
+                if find_kind(value) in {"link", "host"}:
+                    self.state["visited"][read_host(value)] = 1
+        command = str(given.get("command") or given.get("cmd") or "")
+        path = str(given.get("file_path") or given.get("path") or given.get("filePath") or "")
+        call = self._open_call(tool, given)
+        if source != "own" or find_act(tool, given) == "internal":
+            self.state["tainted"] = True
+        reading = read_result(result, only_prose=source == "project")
+        echoed = set(_list_inputs(given))
+        vouches = bool(MANIFEST.search(path) or _REMOTES.match(command))
+        for part in reading.parts:
+            if part.is_prose:
+                self._add_prose(part.text, part, call)
+                if vouches and source == "project":
+                    self._add_manifest(part, call)
+            else:
+                self._add_field(part, call, source, echoed)
+
+    def describe(self, text: str, where: str) -> None:
+        """Take in what a server says of its tools: prose of somebody else."""
+        call = self._open_call(where, {})
+        self._add_prose(text, Part("description", "", text, True, 0), call)
+
+    def use(self, given: Mapping[str, Any]) -> None:
+        """Remember what was used before anything foreign was read: no text can have planted it."""
+        if self.is_tainted:
+            return
+        used = self.state["used"]
+        for value in _list_inputs(given):
+            used[value] = 1
+
+    def write(self, given: Mapping[str, Any]) -> None:
+        """Remember what a changing call was given: no later answer vouches for that."""
+        written = self.state["written"]
+        for value in _list_inputs(given):
+            if value not in self.state["fields"]:
+                written[value] = 1
+
+    def find(self, value: str) -> list[Witness]:
+        """The fields that hold a value."""
+        plain = normalize(value)
+        found = self.state["fields"].get(plain)
+        if found is None and find_kind(value) in {"account", "phone"}:
+            found = self.state["fields"].get(compact(value))
+        return [Witness(*one) for one in found or ()]
+
+    def find_in_prose(self, value: str) -> list[Witness]:
+        """The texts that a value stands in."""
+        plain = normalize(value)
+        tokens = self.state["tokens"]
+        found = tokens.get(plain) or tokens.get(plain.lstrip("@#")) or tokens.get(f"@{plain}")
+        if not found and find_kind(value) in {"account", "phone"}:
+            found = tokens.get(compact(value))
+        if found:
+            return [self._place(one) for one in found]
+        if len(plain) < 3:
+            return []
+        pattern = re.compile(rf"(?<![\w@.-]){re.escape(plain)}(?![\w@-])")
+        return [
+            self._place(number)
+            for number, text in enumerate(self.state["texts"])
+            if plain in text and pattern.search(text)
+        ][:_MOST_WITNESSES]
+
+    def find_words_together(self, text: str) -> Witness | None:
+        """A text that has these words one after the other."""
+        plain = " ".join(text.casefold().split())
+        if len(plain) < 4:
+            return None
+        for number, one in enumerate(self.state["plain"]):
+            if plain in one:
+                return self._place(number)
+        return None
+
+    def make(self, name: str) -> None:
+        """Remember a file that the agent made or changed."""
+        self.state["made"][name] = 1
+
+    def was_made(self, name: str) -> bool:
+        """Whether the agent itself made or changed a file of this name."""
+        return name in self.state["made"]
+
+    def was_used(self, value: str) -> bool:
+        """Whether it was used before anything foreign was read."""
+        return normalize(value) in self.state["used"]
+
+    def is_pointed_at(self, witness: Witness) -> bool:
+        """Whether the person named the record, or what it was asked for by."""
+        said = self.state["said_words"]
+        key = f"{witness.call}:{witness.record}"
+        words = [
+            *self.state["record_words"].get(key, ()),
+            *self.state["calls"][witness.call]["words"],
+        ]
+        return any(word in said and not is_plain_word(word) for word in words)
+
+    def names_record(self, witness: Witness) -> bool:
+        """Whether a field of the very record carries a name that the person said."""
+        key = f"{witness.call}:{witness.record}"
+        return self.names_word(self.state["record_words"].get(key, ()))
+
+    def get_tool(self, witness: Witness) -> str:
+        """The tool whose result it is."""
+        return str(self.state["calls"][witness.call]["tool"])
+
+    def get_source(self, witness: Witness) -> Source:
+        """The label of the call's result."""
+        source: Source = self.state["calls"][witness.call]["source"]
+        return source
+
+    def find_sentence(self, text: str) -> Witness | None:
+        """A text that the person did not point at, and that has a sentence of this one."""
+        for sentence in _SENTENCES.split(text.casefold()):
+            plain = " ".join(sentence.split())
+            if len(plain.split()) < _LONG_SENTENCE and not (
+                plain == text.casefold().strip() and plain.count(" ") > 1
+            ):
+                continue
+            if any(plain in one for one in self.state["said"]):
+                continue
+            for number, one in enumerate(self.state["plain"]):
+                if plain in one and not self.names_record(self._place(number)):
+                    return self._place(number)
+        return None
+
+    def is_numbered(self, number: str) -> bool:
+        """Whether a text names something by a short number: `file with ID '13'`."""
+        pattern = re.compile(
+            rf"(?:\bid|#|\bno\.?|number|\bnr\.?|file|booking|event|order)\W{{0,4}}{number}\b"
+        )
+        return any(number in one and pattern.search(one) for one in self.state["plain"])
+
+    def find_dictated(self, name: str) -> Witness | None:
+        """A text that has this name in the midst of other words."""
+        plain = " ".join(name.casefold().split())
+        if plain.count(" ") < 2 or any(plain in one for one in self.state["said"]):
+            return None
+        for number, one in enumerate(self.state["plain"]):
+            if plain in one and len(one) > 2 * len(plain) and not self._is_line(plain, number):
+                return self._place(number)
+        return None
+
+    def _is_line(self, plain: str, number: int) -> bool:
+        lines = self.state["texts"][number].splitlines()
+        return any(plain == " ".join(line.split()) for line in lines)
+
+    def list_texts(self, call: int, record: int = 0) -> list[str]:
+        """The prose of one record of a call; of all of it without a record."""
+        return [
+            self.state["texts"][at]
+            for at, place in enumerate(self.state["places"])
+            if place[0] == call and record in (0, place[2])
+        ]
+
+    def list_rivals(self, names: Iterable[str]) -> set[str]:
+        """The addresses that carry one of the names."""
+        return {one for name in names for one in self.state["names"].get(name, ())}
+
+    def count_records(self, call: int) -> int:
+        """How many records of a call have a sender."""
+        return len(self.state["senders"].get(str(call), ()))
+
+    def has_named_field_of(self, kind: str) -> bool:
+        """Whether a record that the person named has a field of this kind."""
+        return any(
+            self.names_word(self.state["record_words"].get(place, ()))
+            for place, _, its_kind in (one.rpartition(":") for one in self.state["kinds"])
+            if its_kind == kind
+        )
+
+    def is_search(self, witness: Witness) -> bool:
+        """Whether the place is a list of search results."""
+        call = self.state["calls"][witness.call]
+        return call["source"] == "open" and not call["opens"]
+
+    def stands_whole(self, link: str, witness: Witness) -> bool:
+        """Whether a link stands in a text as it is, and is not a part of a longer one."""
+        return normalize(link) in self.state["tokens"]
+
+    def stands_anywhere(self, link: str) -> bool:
+        """Whether a link stands in any text as it is."""
+        return normalize(link) in self.state["tokens"]
+
+    def quote(self, value: str, width: int = 160) -> str:
+        """The first text around a value."""
+        plain = normalize(value)
+        for text in self.state["texts"]:
+            at = text.find(plain)
+            if at >= 0:
+                start = max(0, at - width // 2)
+                return " ".join(text[start : at + len(plain) + width // 2].split())
+        return ""
+
+    # Inside
+
+    def _open_call(self, tool: str, given: Mapping[str, Any]) -> int:
+        inputs = [one for value in _list_inputs(given) for one in list_words(value)[:20]]
+        words = sorted({*inputs[:60], *_list_names(inputs)})
+        self.state["calls"].append(
+            {
+                "tool": tool,
+                "words": words,
+                "source": find_source(tool, given),
+                "opens": any(find_kind(one) in {"link", "host"} for one in _list_inputs(given)),
+            }
+        )
+        return len(self.state["calls"]) - 1
+
+    def _place(self, number: int) -> Witness:
+        call, path, record = self.state["places"][number]
+        return Witness("text", call, path, record)
+
+    def _add_prose(self, text: str, part: Part, call: int) -> None:
+        if not text.strip():
+            return
+        self.state["tainted"] = True
+        number = len(self.state["texts"])
+        self.state["places"].append([call, part.path, part.record])
+        kept = text.casefold() if self.state["size"] < _MOST_TEXT else ""
+        self.state["texts"].append(kept)
+        self.state["plain"].append(" ".join(kept.split()))
+        self.state["size"] += len(kept)
+        for token in {*list_tokens(text), *list_spaced(text), *_list_inner(text)}:
+            found = self.state["tokens"].setdefault(token, [])
+            if len(found) < _MOST_WITNESSES:
+                found.append(number)
+        for value, kind in find_values(text):
+            if kind == "mail":
+                self._add_name(normalize(value))
+        if part.record and len(text) < 200 and _TITLES.any(split_key(part.key)):
+            self._add_record_words(part, call)
+
+    def _add_field(self, part: Part, call: int, source: Source, echoed: set[str]) -> None:
+        self._add_record_words(part, call)
+        kind = find_kind(part.text)
+        label = label_field(part.key, source, kind)
+        plain = normalize(part.text)
+        if label == "text":
+            self._add_prose(part.text, part, call)
+            return
+        if plain in echoed or plain in self.state["written"]:
+            return
+        if label == "sender" and SENDER_KEYS.any(split_key(part.key)):
+            self._count_sender(call, part.record)
+        if kind:
+            self.state["kinds"][f"{call}:{part.record}:{kind}"] = 1
+        inner = {normalize(one) for one, its_kind in find_values(part.text) if its_kind == "mail"}
+        for name in {*_list_spellings(part.text, kind), *(inner - echoed)}:
+            found = self.state["fields"].setdefault(name, [])
+            if len(found) < _MOST_WITNESSES:
+                found.append([label, call, part.path, part.record])
+        for mail in inner:
+            self._add_name(mail)
+
+    def _count_sender(self, call: int, record: int) -> None:
+        senders = self.state["senders"].setdefault(str(call), [])
+        if record not in senders:
+            senders.append(record)
+
+    def _add_name(self, address: str) -> None:
+        """Know an address by the names in it."""
+        for name in list_words(address.partition("@")[0]):
+            found = self.state["names"].setdefault(name, [])
+            if address not in found and len(found) < 20:
+                found.append(address)
+
+    def _add_manifest(self, part: Part, call: int) -> None:
+        """Names of packages and hosts that a manifest holds."""
+        for word in {*re.findall(r"[@\w][\w./@-]+", part.text.casefold())}:
+            name = re.split(r"[=<>~!@ ]", word.removeprefix("@"))[0]
+            for one in {word, name, ("@" + name) if word.startswith("@") else name}:
+                self.state["fields"].setdefault(one, []).append(["own", call, part.path, 0])
+        for value, kind in find_values(part.text):
+            names = {normalize(value), read_host(value)} if kind == "link" else {normalize(value)}
+            for name in names:
+                self.state["fields"].setdefault(name, []).append(["own", call, part.path, 0])
+        for user, host in re.findall(r"(\w+)@([\w.-]+):", part.text):
+            self.state["fields"].setdefault(host.casefold(), []).append(["own", call, user, 0])
+
+    def _add_record_words(self, part: Part, call: int) -> None:
+        key = f"{call}:{part.record}"
+        words = self.state["record_words"].setdefault(key, [])
+        if len(words) < 60:
+            words += [*list_words(part.text), *list_tokens(part.text)]
+
+
+def label_field(key: str, source: Source, kind: str) -> str:
+    """What a field of a source is worth: `own`, `sender` or `text`."""
+    if source == "own":
+        return "own"
+    words = split_key(key)
+    if source == "open":
+        return "text"
+    if KEY_KEYS.any(words[-2:]) and not SENDER_KEYS.any(words[-1:]):
+        return "own"
+    if source == "chat":  # its members and channels are the space's own, not what they write
+        return "sender" if kind else "own"
+    return "sender" if SENDER_KEYS.any(words) else "text"
+
+
+def _list_inputs(given: Any) -> Iterable[str]:
+    pending = [given]
+    count = 0
+    while pending and count < 2_000:
+        one = pending.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            pending += one.values()
+        elif isinstance(one, list | tuple):
+            pending += one
+        elif one is not None and not isinstance(one, bool):
+            text = str(one)
+            if len(text) < 300:
+                yield normalize(text)
+
+
+def _list_spellings(text: str, kind: str) -> set[str]:
+    """The ways in which a field is compared."""
+    spellings = {normalize(text)}
+    if kind in {"account", "phone"}:
+        spellings.add(compact(text))
+    if kind == "link":
+        spellings.add(read_host(text))
+    return spellings
+
+
+def _list_inner(text: str) -> Iterable[str]:
+    """The addresses and links in a text, and the hosts of these."""
+    for value, kind in find_values(text):
+        yield normalize(value)
+        if kind == "link":
+            yield read_host(value)
+
+
+def _list_names(words: list[str]) -> list[str]:
+    return [f"{one}-{two}" for one, two in pairwise(words)][:20]
+
+
+_EMPTY: dict[str, Any] = {
+    "said": list,
+    "said_words": dict,
+    "fields": dict,
+    "tokens": dict,
+    "texts": list,
+    "plain": list,
+    "places": list,
+    "calls": list,
+    "record_words": dict,
+    "names": dict,
+    "kinds": dict,
+    "senders": dict,
+    "visited": dict,
+    "made": dict,
+    "used": dict,
+    "written": dict,
+    "remembered": dict,
+    "described": dict,
+    "prompts": list,
+    "tainted": bool,
+    "size": int,
+}

@@ -1,0 +1,156 @@
+"""What the person asked for: which acts, whether only an answer, whether to do what a text says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from amplifier_hooks.guards.provenance.stems import Stems, split_names
+from amplifier_hooks.guards.provenance.values import list_words
+from amplifier_hooks.guards.provenance.words import (
+    LEADING,
+    NOUNS_TOO,
+    QUESTION,
+    REQUESTED,
+    STRICT,
+    TOLD_KINDS,
+)
+
+_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+|[。！？；]")
+_CLAUSES = re.compile(
+    r",\s|\s[-–—]\s|\s(?:and|then|und|dann|y|luego|et|puis|e|poi|en|or|so)\s|[，、]|然后|并"
+)
+_CITED = re.compile(
+    r"(?<!\w)'[^'\n]{2,300}'(?!\w)|\"[^\"\n]{2,300}\"|“[^”]{2,300}”|«[^»]{2,300}»|„[^“”]{2,300}[“”]"
+)
+_COPYING = re.compile(
+    r"\b(?:forward|copy|paste|quote|translate|transcribe|repost|cross-?post|import|relay|pass "
+    r"(?:it|this|that|on)|"
+    r"weiterleit\w*|leite|übersetz\w*|kopier\w*|reenvía\w*|traduce|copia|traduis|transfère|copie|"
+    r"inoltra|traduci)\b|转发|翻译|転送|翻訳"
+)
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_OTHER_SCRIPT = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_ASKING = re.compile(
+    r"什么|吗|哪|多少|几|总结|概括|看看|查|读|何|どの|いつ|教えて|要約|まとめ|ですか"
+)
+_ME = split_names("me us mir uns m'en")
+_TELLING = split_names("tell give send dime gib")
+_DELEGATING = re.compile(
+    r"\b(?:follow(?!-?ing\b|[ -]?up)\w*|according to|as (?:\S+ ){0,6}(?:says?|said|describe[sd]?|"
+    r"documented|suggest\w*|"
+    r"ask(?:s|ed)?|explain\w*|propose[sd]?|wants?|instruct\w*|listed|written)|do what|"
+    r"instructions?|"
+    r"(?:do|perform|carry out|complete|execute|work through) (?:\S+ ){0,4}(?:actions|tasks|items|"
+    r"things)|"
+    r"steps|to-?dos?|(?:apply|address|do|implement|handle|work on|work through|take care of|"
+    r"carry out|"
+    r"process|resolve|fix|fulfil\w*) (?:\S+ ){0,5}(?:review|comments?|issue|ticket|feedback|"
+    r"suggestions?|"
+    r"fix|patch|tasks?|requests?|checklist|errands)|set (?:\S+ ){0,4}up|"
+    r"get (?:\S+ ){0,5}(?:running|started|going|work)|getting started|"
+    r"wie (?:\S+ ){0,6}(?:beschrieben|steht)|laut|gemäß|anleitung|según|sigue|siguiendo|selon|suis|"
+    r"secondo|segui|volgens|volg)\b|按照|根据|に従って|通りに"
+)
+_QUANTIFIED = re.compile(
+    r"\b(?:all|every|everyone|everybody|each|both|those|them|same|alle|allen|jede[mnr]?|dieselben|"
+    r"todos?|todas?|cada|mism[oa]s?|tous|toutes|chaque|mêmes?|tutti|ogni|stess[oiae]|iedereen)\b|"
+    r"所有|全部|全員"
+)
+_REPLYING = re.compile(
+    r"\b(?:repl(?:y|ies)|answer|respond|write back|antwort\w*|beantwort\w*|respond[ae]\w*|"
+    r"contesta\w*|"
+    r"répond\w*|rispond\w*|antwoord\w*|beantwoord)\b|回复|返信|返事"
+)
+_CONFIRMING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The wishes of one prompt."""
+
+    acts: frozenset[str] = frozenset()
+    is_known: bool = False
+    """Whether its language is one that there are tables for."""
+    delegates: bool = False
+    """Whether it says that a text which the agent reads is to be followed."""
+    quantifies: bool = False
+    replies: bool = False
+    copies: bool = False
+    """Whether texts of others are to be passed on as they are."""
+    kinds: frozenset[str] = frozenset()
+    """The kinds of values that it names: an address, an account, a link."""
+    words: frozenset[str] = frozenset()
+
+    @property
+    def only_asks(self) -> bool:
+        """Whether nothing is to be changed or sent."""
+        return self.is_known and not self.acts and not self.delegates
+
+    def covers(self, act: str) -> bool:
+        """Whether an act of this class was asked for."""
+        if not self.is_known or self.delegates:
+            return True
+        if act in STRICT:
+            return act in self.acts
+        return bool(self.acts)
+
+
+def read_request(prompt: str, before: Request | None = None) -> Request:
+    """The wishes of a prompt; a word of consent goes on with those before it."""
+    text = _CITED.sub(" x ", prompt).casefold()
+    acts: set[str] = set()
+    known = False
+    for sentence in _SENTENCES.split(text):
+        for clause in _CLAUSES.split(sentence):
+            found, clause_known = _read_clause(clause)
+            acts |= found
+            known = known or clause_known
+    words = frozenset(list_words(text))
+    if before is not None and not acts and len(words) <= _CONFIRMING and "?" not in prompt:
+        return before
+    kinds = {kind for kind, stems in TOLD_KINDS.items() if stems.any(words) or stems.inside(text)}
+    return Request(
+        frozenset(acts),
+        known or bool(acts),
+        bool(_DELEGATING.search(text)),
+        bool(_QUANTIFIED.search(text)),
+        bool(_REPLYING.search(text)),
+        bool(_COPYING.search(text)),
+        frozenset(kinds),
+        words,
+    )
+
+
+def _read_clause(clause: str) -> tuple[set[str], bool]:
+    """The acts that a clause asks for, and whether it was understood."""
+    if _OTHER_SCRIPT.search(clause):
+        written = {act for act, stems in REQUESTED.items() if stems.inside(clause)}
+        return written, bool(written or _ASKING.search(clause))
+    words = [word.replace("’", "'") for word in _LETTERS.findall(clause)]
+    first = next((at for at, word in enumerate(words) if word not in LEADING), len(words))
+    if first == len(words):
+        return set(), bool(words)
+    head = words[first]
+    asks = head in QUESTION
+    if head in _TELLING:
+        asks = words[first + 1 : first + 2] != [] and words[first + 1] in _ME
+    known = asks or any(word in LEADING or word in QUESTION for word in words)
+    acts: set[str] = set()
+    for at, word in enumerate(words):
+        leads = at == first or (at > 0 and words[at - 1] in {"to", "please", "bitte", "zu"})
+        if at < first or (asks and not (leads and at > first)) or (asks and at == first):
+            continue
+        if word in NOUNS_TOO and not leads:
+            continue
+        acts |= _find_acts(word)
+    return acts, known or bool(acts)
+
+
+def _find_acts(word: str) -> set[str]:
+    return {act for act, stems in REQUESTED.items() if stems.fits(word)}
+
+
+def says(request: Request, stems: Stems) -> bool:
+    """Whether one of the words was said."""
+    return stems.any(request.words)

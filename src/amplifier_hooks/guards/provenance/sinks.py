@@ -1,0 +1,256 @@
+"""Sinks of calls: which arguments decide about a consequence, and what has to vouch for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from amplifier_hooks.guards.provenance.labels import find_act, find_source
+from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
+from amplifier_hooks.guards.provenance.results import is_prose, split_key
+from amplifier_hooks.guards.provenance.stems import Stems, split_names
+from amplifier_hooks.guards.provenance.values import (
+    HOST,
+    find_kind,
+    find_values,
+    normalize,
+    read_host,
+)
+from amplifier_hooks.guards.provenance.words import (
+    AMOUNT_KEYS,
+    CONTENT_KEYS,
+    DESTINATION_KEYS,
+    RIGHT_KEYS,
+    SECRET_KEYS,
+    STRICT,
+    TARGET_KEYS,
+    WEAK_RIGHTS,
+)
+
+_NAMES = Stems("title subject summary headline betreff titel asunto titulo objet titre oggetto")
+_NUMBER = re.compile(r"[-+]?[\d.,]+\s?(?:[%€$£]|[A-Z]{3})?")
+LOCAL = re.compile(
+    r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|[\w-]+\.local(?:host)?|host\.docker\.internal"
+)
+_SELF = split_names("me myself self i all everyone default primary main default_channel")
+_MEANS_RIGHT = re.compile(
+    r"edit|writ|owner|admin|full|manage|collaborat|maint|push|chang|modif|contribut|bearbeit|schreib|"
+    r"escrib|modifi|édit|scriv|bewerk"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A value, or an act, that nobody vouches for."""
+
+    argument: str
+    value: str
+    origin: Origin
+    what: str
+    """What it is: a destination, an amount, an act that was not asked for."""
+
+
+def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]:
+    """What of an ordinary call nobody vouches for; nothing before anything foreign was read."""
+    act = find_act(tool, given)
+    if act == "internal":
+        return
+    if act == "read":
+        yield from _judge_reading(tool, given, lineage)
+        return
+    request = lineage.request
+    if act == "unknown":
+        if request.only_asks:
+            act = "unasked"
+    elif not request.covers(act):
+        yield Finding("", act, Origin("none"), "act")
+    for path, key, text in list_scalars(given):
+        finding = _judge_argument(path, key, text, act, lineage)
+        if finding is not None:
+            yield finding
+
+
+def _judge_argument(path: str, key: str, text: str, act: str, lineage: Lineage) -> Finding | None:
+    words = split_key(key)[-3:]
+    kind = find_kind(text)
+    if SECRET_KEYS.any(words):
+        return _judge_secret(path, text, lineage)
+    if RIGHT_KEYS.any(words) and len(text) < 40 and not kind:
+        return _judge_right(path, text, lineage)
+    if kind:
+        return _judge_destination(path, text, kind, act, lineage)
+    if CONTENT_KEYS.any(words) or is_prose("", text):
+        return _judge_content(path, text, words, lineage)
+    if AMOUNT_KEYS.any(words) and _NUMBER.fullmatch(text):
+        return _judge_amount(path, text, act, lineage)
+    if DESTINATION_KEYS.any(words):
+        return _judge_destination(path, text, kind, act, lineage)
+    if TARGET_KEYS.any(words) or any(map(str.isdigit, text)):
+        return _judge_target(path, text, act, lineage)
+    return _judge_other(path, text, act, lineage)
+
+
+def _judge_secret(path: str, text: str, lineage: Lineage) -> Finding | None:
+    origin = lineage.find(text)
+    return Finding(path, text, origin, "secret") if origin.label in {"text", "sender"} else None
+
+
+def _judge_right(path: str, text: str, lineage: Lineage) -> Finding | None:
+    plain = normalize(text)
+    if plain in WEAK_RIGHTS or lineage.ledger.was_said(text):
+        return None
+    if re.search(r"edit|writ|rw|^w$|contribut|bearbeit|collaborat", plain) and any(
+        _MEANS_RIGHT.search(one) for one in lineage.request.words
+    ):
+        return None
+    origin = lineage.find(text)
+    if origin.label in {"own", "covered"} and not lineage.is_singled_out(text):
+        return None
+    return Finding(path, text, origin, "right")
+
+
+def _judge_destination(
+    path: str, text: str, kind: str, act: str, lineage: Lineage
+) -> Finding | None:
+    plain = normalize(text)
+    if plain in _SELF or LOCAL.fullmatch(read_host(text)):
+        return None
+    origin = lineage.find(text)
+    if origin.is_vouched:
+        return None
+    if not kind and origin.label == "none" and act not in STRICT:
+        return None
+    if not kind and origin.label == "none" and lineage.ledger.names_word(plain.split()):
+        return None
+    return Finding(path, text, origin, "destination")
+
+
+def _judge_content(path: str, text: str, words: Sequence[str], lineage: Lineage) -> Finding | None:
+    """Links, addresses and accounts in a text that somebody else reads."""
+    for value, _ in [*find_values(text), *_find_bare_hosts(text)]:
+        origin = lineage.find(value)
+        if origin.is_vouched or LOCAL.fullmatch(read_host(value)):
+            continue
+        witness = origin.witness
+        pointed = witness is not None and lineage.ledger.is_pointed_at(witness)
+        if witness is not None and pointed and not lineage.is_rival(value, witness):
+            continue
+        return Finding(path, value, origin, "content")
+    ledger = lineage.ledger
+    if lineage.request.copies or not CONTENT_KEYS.any(words):
+        return None
+    copied = ledger.find_sentence(text)
+    if copied is None and _NAMES.any(words) and not ledger.find(text):
+        copied = ledger.find_dictated(text)
+    return Finding(path, text, Origin("text", copied), "copied text") if copied else None
+
+
+def _find_bare_hosts(text: str) -> Iterator[tuple[str, str]]:
+    for match in HOST.finditer(text):
+        if find_kind(match[0]) == "host" and not re.search(r"[@/.]$", text[: match.start()]):
+            yield match[0], "host"
+
+
+def _judge_amount(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
+    origin = lineage.find(text)
+    if origin.label not in {"text", "sender"} or act not in {"pay", "change", "unasked"}:
+        return None
+    if len(text) < 3 or (origin.witness and lineage.ledger.is_pointed_at(origin.witness)):
+        return None
+    return Finding(path, text, origin, "amount")
+
+
+def _judge_target(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
+    origin = lineage.find(text)
+    ledger = lineage.ledger
+    if origin.label in {"user", "covered", "none"}:
+        return None
+    if origin.label == "own":
+        witness = origin.witness
+        if act not in STRICT or witness is None or ledger.names_record(witness):
+            return None
+        return Finding(path, text, origin, "target") if lineage.is_singled_out(text) else None
+    if origin.witness is not None and lineage.is_in_named_line(text, origin.witness):
+        return None
+    if text.isdigit() and len(text) < 3:
+        return None
+    return Finding(path, text, origin, "target")
+
+
+def _judge_other(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
+    """An argument of no known kind: it counts where an unknown tool is called without a wish."""
+    if act != "unasked" or len(text) < 3:
+        return None
+    origin = lineage.find(text)
+    return Finding(path, text, origin, "value") if origin.label in {"text", "sender"} else None
+
+
+# Reading
+
+
+def _judge_reading(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]:
+    """An address that is read in the open world, and what a query there would give away."""
+    is_open = find_source(tool, given) == "open"
+    for path, key, text in list_scalars(given):
+        kind = find_kind(text)
+        names_link = split_key(key)[-1:] in (["url"], ["uri"], ["link"], ["href"], ["urls"])
+        if kind == "link" or (kind == "host" and (is_open or names_link)):
+            if (finding := _judge_address(path, text, lineage)) is not None:
+                yield finding
+        elif is_open:
+            yield from _judge_query(path, text, lineage)
+
+
+def _judge_address(path: str, text: str, lineage: Lineage) -> Finding | None:
+    ledger = lineage.ledger
+    host = read_host(text)
+    if LOCAL.fullmatch(host) or ledger.was_said(text):
+        return None
+    if _carries_data(text, lineage):
+        return Finding(path, text, lineage.find(text), "data in an address")
+    if ledger.was_said(host) or host in ledger.state["visited"]:
+        return None
+    origin = lineage.find(text)
+    if origin.is_vouched:
+        return None
+    texts = [one for one in ledger.find_in_prose(text) if ledger.stands_whole(text, one)]
+    if any(ledger.is_search(one) or ledger.names_record(one) for one in texts):
+        return None
+    if any(ledger.is_pointed_at(one) and not lineage.is_rival(text, one) for one in texts):
+        return None
+    fields = ledger.find(text)
+    if any(ledger.get_source(one) == "own" for one in fields):
+        return None
+    return Finding(path, text, origin, "address to read")
+
+
+def _carries_data(link: str, lineage: Lineage) -> bool:
+    """Whether an address holds values that were read elsewhere."""
+    if lineage.ledger.find_in_prose(link) and lineage.ledger.stands_anywhere(link):
+        return False
+    try:
+        parts = urlsplit(link if "://" in link else f"https://{link}")
+    except ValueError:
+        return True
+    given = [value for _, value in parse_qsl(parts.query)]
+    given += [one for one in parts.path.split("/") if find_kind(one) or len(one) > 40]
+    given += [one for one in (parts.hostname or "").split(".")[:-2] if len(one) > 20]
+    return any(_is_private(one, lineage) for one in given)
+
+
+def _is_private(value: str, lineage: Lineage) -> bool:
+    if len(value) < 4 or lineage.ledger.was_said(value):
+        return False
+    if lineage.ledger.names_word(normalize(value).split()):
+        return False
+    return bool(lineage.ledger.find(value) or lineage.ledger.find_in_prose(value))
+
+
+def _judge_query(path: str, text: str, lineage: Lineage) -> Iterator[Finding]:
+    for value, kind in find_values(text):
+        origin = lineage.find(value)
+        if kind != "link" and origin.label not in {"user", "covered"}:
+            yield Finding(path, value, origin, "data in a query")

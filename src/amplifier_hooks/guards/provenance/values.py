@@ -1,0 +1,114 @@
+"""Values that can decide about a consequence: how they look, and when two are the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from amplifier_hooks.guards.provenance.stems import split_names
+
+MAIL = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", re.UNICODE)
+LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`)\]}]+", re.IGNORECASE)
+HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE)
+ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
+PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
+WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
+_TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
+_TELLING = re.compile(r"[\d@./:_\-#]")
+_ENDS = ".,:;!?*_~…"
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:www\.)?", re.IGNORECASE)
+_HOST_OF = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_COMMON_ENDS = split_names(
+    "py js ts md txt json yaml yml toml cfg ini lock sh go rs java kt rb php c h cpp hpp css html "
+    "xml csv sql log pdf png jpg jpeg svg gif docx xlsx pptx zip gz tar tgz ipynb tsx jsx vue env "
+    "mk cs swift scala lua pl r ps1 bat dockerfile tf proto graphql whl jar exe conf bak tmp orig "
+    "map test spec min local internal"
+)
+"""What ends the name of a file rather than a host."""
+
+
+def normalize(value: object) -> str:
+    """A value as it is compared: case, blanks around it, the scheme and a last slash apart."""
+    text = " ".join(str(value).split()).casefold()
+    return _SCHEME.sub("", text).rstrip("/") if "/" in text else text
+
+
+def compact(value: str) -> str:
+    """Digits and letters only, as accounts and phone numbers are compared."""
+    return "".join(one for one in value.casefold() if one.isalnum())
+
+
+def fold(value: str) -> str:
+    """A text as a careless reader sees it: for finding a value, never for vouching for it."""
+    plain = unicodedata.normalize("NFKD", value).casefold()
+    return "".join(one for one in plain if one.isalnum())
+
+
+def find_kind(value: str) -> str:
+    """`mail`, `link`, `host`, `account`, `phone`; empty for what has no such form."""
+    text = value.strip()
+    if MAIL.fullmatch(text):
+        return "mail"
+    if LINK.fullmatch(text) or ("/" in text and HOST.match(text) and not _is_file(text)):
+        return "link"
+    if ACCOUNT.fullmatch(text.upper()) or WALLET.fullmatch(text):
+        return "account"
+    if PHONE.fullmatch(text) and not re.fullmatch(r"\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d.*", text):
+        return "phone" if text.startswith("+") or sum(map(str.isdigit, text)) > 8 else ""
+    if HOST.fullmatch(text) and not _is_file(text):
+        return "host"
+    return ""
+
+
+def _is_file(text: str) -> bool:
+    first = text.partition("/")[0]
+    return first.rpartition(".")[2].casefold() in _COMMON_ENDS or text.startswith((".", "/", "~"))
+
+
+def read_host(link: str) -> str:
+    """The host that a link or a remote names, in small letters."""
+    match = _HOST_OF.match(link.strip())
+    host = match[1].casefold() if match else ""
+    return host.removeprefix("www.")
+
+
+def find_values(text: str) -> Iterator[tuple[str, str]]:
+    """Each address, link, account and phone number inside a text, with its kind."""
+    for pattern, kind in ((LINK, "link"), (MAIL, "mail"), (ACCOUNT, "account")):
+        for match in pattern.finditer(text):
+            yield match[0].rstrip(_ENDS), kind
+    if "+" in text:
+        for match in PHONE.finditer(text):
+            if match[0].startswith("+"):
+                yield match[0], "phone"
+
+
+def list_words(text: str) -> list[str]:
+    """The words of a text in small letters."""
+    return _WORD.findall(text.casefold())
+
+
+def list_tokens(text: str) -> set[str]:
+    """The parts of a text that can be a value: those with a digit or a sign inside.
+
+    Accounts and phone numbers are among them without their blanks.
+    """
+    found = set()
+    for token in _TOKEN.findall(text.casefold()):
+        if _TELLING.search(token):
+            found.add(token.strip(_ENDS))
+            if "=" in token:
+                found.update(part.strip(_ENDS) for part in token.split("="))
+    return {normalize(one) if "/" in one else one for one in found if one}
+
+
+def list_spaced(text: str) -> Iterator[str]:
+    """Accounts and phone numbers of a text, compact."""
+    for match in ACCOUNT.finditer(text):
+        yield compact(match[0])
+    for match in PHONE.finditer(text):
+        digits = compact(match[0])
+        if len(digits) > 6:
+            yield digits
