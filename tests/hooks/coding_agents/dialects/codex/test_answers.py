@@ -371,22 +371,6 @@ def test_half_a_character_in_a_reason_does_not_void_the_denial() -> None:
 words = st.text(max_size=20)
 
 
-@given(
-    st.sampled_from(sorted(native for native in ANY if "deny" in EVENTS[native].powers)),
-    words,
-    st.lists(words, max_size=2),
-    st.lists(words, max_size=2),
-)
-def test_every_denial_that_we_write_is_read_as_one(
-    native: str, reason: str, context: list[str], notes: list[str]
-) -> None:
-    """Whatever stands beside it."""
-    verdict = Verdict("deny", reason, context=tuple(context), notes=tuple(notes))
-    found = read(DIALECT, native, answer("codex", make_incoming("codex", native), verdict))
-    said = reason.strip().encode("utf-8", "replace").decode() or "Blocked by a hook."
-    assert (found.decision, found.reason, found.warnings) == ("deny", said, ())
-
-
 @given(st.text(min_size=1, max_size=20).filter(str.strip), st.lists(words, max_size=2))
 def test_a_changed_command_and_context_come_back(command: str, context: list[str]) -> None:
     """As Codex reads them."""

@@ -259,14 +259,3 @@ def test_what_the_program_told_is_an_event_of_ours(name: str) -> None:
         recorded.get("agent_id", ""),
     )
     assert found.payload == recorded
-
-
-def test_gates_are_the_events_before_something_happens_or_is_shown() -> None:
-    """Exit code 2 after a tool withholds its result."""
-    gates = {"PreToolUse", "PermissionRequest", "UserPromptSubmit", "PostToolUse"}
-    assert {native for native, row in EVENTS.items() if row.gate} == gates
-
-
-def test_what_a_request_cost_is_worth_a_call_and_that_there_is_one_is_not() -> None:
-    """Budgets are kept by what the program says that it spent."""
-    assert {native for native, row in EVENTS.items() if row.noisy} == {"PreModelRequest"}

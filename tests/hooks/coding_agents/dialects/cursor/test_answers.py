@@ -14,8 +14,8 @@ from amplifier_hooks.coding_agents.dialects.writing import fit_verdict, write_re
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import UNCHANGED, Verdict
 from tests.hooks.coding_agents.dialects.conversation import Data, make_call, make_handler
-from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import COMMON, PAYLOADS, read_event
-from tests.hooks.coding_agents.dialects.recordings import answer, read_damaged
+from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import read_event
+from tests.hooks.coding_agents.dialects.recordings import answer
 
 NO: Data = {"permission": "deny", "user_message": "no", "agent_message": "no"}
 SURE = "sure? (cursor cannot ask a person here)"
@@ -198,12 +198,3 @@ def test_cursor_reads_what_was_meant(native: str, verdict: Verdict) -> None:
     if "tell" in powers:
         assert "\n".join(found.notes) == "\n".join(wanted.notes)
     assert found.output is UNCHANGED
-
-
-@given(st.sampled_from(sorted(EVENTS)), st.data())
-def test_no_payload_can_break_the_reading(native: str, data: st.DataObject) -> None:
-    """It is read, or refused in one way."""
-    incoming = read_damaged(DIALECT, native, {**COMMON, **PAYLOADS[native]}, data)
-    if incoming is not None:
-        assert incoming.session_id
-        assert write_reply(DIALECT, incoming, Verdict("deny", "no")).code == 0

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects import DIALECTS
 from amplifier_hooks.coding_agents.dialects.opencode import DIALECT, EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import TOOL, Data, make_call
@@ -71,11 +70,6 @@ def test_a_patch_that_cannot_be_read_is_not_let_through(given: Data) -> None:
         read_event("tool.execute.before", tool_name="apply_patch", tool_input=given)
 
 
-def test_the_dialect_is_found_under_its_name() -> None:
-    """As the plugin gives it to the client."""
-    assert DIALECTS["opencode"] is DIALECT
-
-
 @pytest.mark.parametrize("native", sorted(EVENTS))
 def test_every_event_says_where_it_belongs(native: str) -> None:
     """Session, folder and event."""
@@ -83,23 +77,6 @@ def test_every_event_says_where_it_belongs(native: str) -> None:
     assert payload["session_id"] == "session-1"
     assert payload["cwd"] == "/project"
     assert payload["hook_event_name"] == native
-
-
-def test_a_plugin_has_no_environment_of_its_own() -> None:
-    """Scripts look nothing up."""
-    assert DIALECT.build_environment(make_call("dispose")) == {}
-
-
-def test_what_can_be_denied_is_a_gate() -> None:
-    """A result, too: it is withheld where nobody could look at it."""
-    gates = {name for name, row in EVENTS.items() if row.gate}
-    assert gates == {name for name, row in EVENTS.items() if "deny" in row.powers}
-    assert gates == {
-        "tool.execute.before",
-        "tool.execute.after",
-        "chat.message",
-        "command.execute.before",
-    }
 
 
 BASH: Data = {"command": "echo ORIG > out.txt; cat out.txt", "description": "run"}
@@ -209,12 +186,6 @@ def test_what_has_no_counterpart_is_told_as_it_came(native: str) -> None:
     assert incoming.event == f"guest:{native.replace('.', '_')}"
     assert incoming.data["permission"] == "bash"
     assert not {"session_id", "sessionID", "cwd", "hook_event_name"} & set(incoming.data)
-
-
-def test_every_event_is_read_in_a_test() -> None:
-    """A new row in the table needs a new line here."""
-    recorded = {get_native(one) for one in list_recordings("opencode")}
-    assert recorded | set(OTHERS) | {"permission.asked", "permission.replied"} == set(EVENTS)
 
 
 @pytest.mark.parametrize(
