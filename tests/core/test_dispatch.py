@@ -20,6 +20,7 @@ from amplifier_core.dispatch import MAX_DEPTH, Dispatch, find_dispatch
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.precedence import list_injections
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
@@ -40,6 +41,15 @@ async def test_modify_cannot_change_time_or_session(registry, guard):
     assert result.data["timestamp"].startswith("2")
     bare = await registry.emit(PRE, {})
     assert "session_id" not in bare.data
+
+
+async def test_a_chain_of_modify_is_continue_with_the_final_data(registry):
+    """Each hook builds on the one before."""
+    for value in range(3):
+        registry.register(PRE, modifies(**{f"k{value}": value}))
+    result = await registry.emit(PRE, {})
+    assert result.action == "continue"
+    assert [result.data[f"k{value}"] for value in range(3)] == [0, 1, 2]
 
 
 class Unstable(str):
@@ -118,6 +128,23 @@ async def test_several_questions_keep_the_first_and_all(registry):
     ]  # fmt: skip
 
 
+async def test_injections_are_joined_in_execution_order(registry):
+    """Whatever order they were registered in."""
+    many = [{"content": "two"}, {"content": "", "role": "user"}, {"content": "three"}]
+    registry.register(PRE, injects("four", context_injection_role="user"), priority=2)
+    registry.register(PRE, injects("one", context_injections=many), priority=1)
+    result = await registry.emit(PRE, {})
+    assert result.context_injection == "one\n\ntwo\n\nthree\n\nfour"
+    assert result.context_injection_role == "system"
+    assert [(one.content, one.role, one.event) for one in result.context_injections] == [
+        ("one", "system", PRE),
+        ("two", "system", PRE),
+        ("three", "system", PRE),
+        ("four", "user", PRE),
+    ]
+    assert [one.content for one in list_injections(result)] == ["one", "two", "three", "four"]
+
+
 @pytest.mark.parametrize(
     ("answer", "action"),
     [
@@ -184,6 +211,17 @@ async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, 
         "hook 'guard' failed and fails closed: ValidationError: action:"
     )
     assert "\n" not in denied.reason
+
+
+async def test_a_failing_hook_is_logged_with_its_traceback(registry, caplog):
+    """And the hooks after it run."""
+    seen = EventRecorder()
+    registry.register(PRE, raises(ValueError("boom")), name="broken")
+    registry.register(PRE, seen)
+    result = await registry.emit(PRE, {})
+    assert (result.action, len(seen.events)) == ("continue", 1)
+    assert "Hook 'broken' failed on 'tool:pre': ValueError: boom" in caplog.messages[0]
+    assert "Traceback" in caplog.text
 
 
 async def test_the_log_has_one_traceback_of_each_kind_of_failure(registry, caplog):
@@ -503,6 +541,13 @@ async def test_of_those_who_are_not_asked_again_what_they_said_stands():
     ]
 
 
+def test_a_plain_function_alone_answers(registry):
+    """A hook that is not async is called, also where all others would be."""
+    registry.register(PRE, lambda event, data: HookResult(action="deny", reason="plain"))
+    result = asyncio.run(registry.emit(PRE, {}))
+    assert (result.action, result.reason) == ("deny", "plain")
+
+
 async def test_a_hook_alone_is_told_the_name_that_it_listens_to(registry):
     """Whichever of the two spellings of an event is emitted."""
     told = []
@@ -621,6 +666,14 @@ class TestInParallel:
         assert [(one.hook, one.timed_out) for one in run.answers] == [("f", False), ("late", True)]
         assert heard == [PRE]
         assert "Hook 'f' failed on 'tool:pre': ValueError: x" in caplog.text
+
+    async def test_a_denied_event_does_not_reach_them(self, registry):
+        """Nothing that comes after a deny runs."""
+        heard = []
+        registry.register(PRE, lambda event, data: heard.append(event), parallel=True)
+        registry.register(PRE, says("deny"))
+        assert (await registry.emit(PRE, {})).action == "deny"
+        assert heard == []
 
     async def test_cancelling_goes_through(self, registry):
         """And stops them."""

@@ -64,8 +64,21 @@ async def test_data_of_any_form(registry, given, seen_as):
     assert len(seen.events) == 2
 
 
+async def test_emit_returns_a_real_coroutine(registry):
+    emitted = registry.emit(PRE, {})
+    assert asyncio.iscoroutine(emitted)
+    await emitted
+
+
 class TestCollecting:
     """A question to all hooks at once: their data, in the order they run."""
+
+    async def test_data_in_order(self, registry):
+        registry.register(PRE, says(data={"n": 2}), priority=2)
+        registry.register(PRE, says(data={"n": 1}), priority=1)
+        registry.register(PRE, says())
+        registry.register(PRE, says("deny"))
+        assert await registry.emit_and_collect(PRE, {}) == [{"n": 1}, {"n": 2}]
 
     async def test_slow_and_failing_hooks_are_skipped(self, registry, caplog):
         """The others are heard."""

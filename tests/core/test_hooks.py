@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import pytest
@@ -56,6 +57,15 @@ async def test_an_event_is_a_string(event):
 async def test_an_event_has_a_name():
     with pytest.raises(ValueError, match="must not be empty"):
         await HookRegistry().emit("", {})
+
+
+def test_same_priority_is_registration_order():
+    registry = HookRegistry()
+    for number in range(20):
+        registry.register(PRE, hook, priority=number % 2, name=str(number))
+    assert registry.list_handlers(PRE)[PRE] == [
+        str(n) for n in [*range(0, 20, 2), *range(1, 20, 2)]
+    ]
 
 
 def test_on_is_the_same_method():
@@ -200,6 +210,29 @@ async def test_listing_a_child_lists_registrations_not_matches():
     parent.register("*", hook, name="all")
     child.register(PRE, hook, name="own")
     assert child.list_handlers() == {PRE: ["own"], "*": ["all"]}
+
+
+async def test_a_listener_is_told_of_every_change():
+    """Until it stops listening; a second removal is no change."""
+    told = []
+    registry = HookRegistry()
+    stop = registry.listen(lambda change, record: told.append((change, record.name)))
+    undo = registry.register(PRE, hook)
+    undo()
+    undo()
+    stop()
+    registry.register(PRE, hook)
+    assert told == [("registered", "hook"), ("unregistered", "hook")]
+
+
+def test_changes_are_logged(caplog):
+    registry = HookRegistry()
+    with caplog.at_level(logging.DEBUG):
+        registry.register("tool:post", hook, name="my_handler")()
+    assert caplog.messages == [
+        "Registered hook 'my_handler' for event 'tool:post'",
+        "Unregistered hook 'my_handler' from event 'tool:post'",
+    ]
 
 
 async def test_moving_changes_the_place_and_nothing_else():

@@ -6,16 +6,44 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.interfaces import (
+    ContextManager,
+    HookHandler,
+    Host,
     Orchestrator,
+    Provider,
     Tool,
     hook,
 )
 from amplifier_core.models import ToolResult
 from amplifier_core.testing import (
+    EventRecorder,
+    MockContextManager,
+    MockProvider,
     MockTool,
     ScriptedOrchestrator,
 )
+
+
+def test_a_coordinator_is_a_host() -> None:
+    """What `mount` is given is checked by mypy against what the coordinator has."""
+    host: Host = SessionCoordinator()
+    assert host.hooks.list_handlers() == {}
+
+
+@pytest.mark.parametrize(
+    ("double", "protocol"),
+    [
+        (MockProvider(), Provider),
+        (MockContextManager(), ContextManager),
+        (EventRecorder(), HookHandler),
+    ],
+)
+def test_no_base_class_is_needed(double: Any, protocol: Any) -> None:
+    """Whatever has the methods is one; whatever lacks them is not."""
+    assert isinstance(double, protocol)
+    assert not isinstance(object(), protocol)
 
 
 @pytest.mark.parametrize("protocol", [Tool, Orchestrator])
@@ -55,3 +83,24 @@ def test_a_function_is_marked_and_stays_itself() -> None:
         "events": ("tool:pre", "tool:post"),
         "options": {"priority": 5},
     }
+
+
+async def mark_me(event: str, data: dict[str, Any]) -> None:
+    """A handler below a bare `@hook`."""
+
+
+@pytest.mark.parametrize(
+    ("events", "given"),
+    [
+        ((), "nothing"),
+        ((7,), "7"),
+        (("tool:pre", None), "'tool:pre', None"),
+        ((mark_me,), "mark_me"),
+    ],
+)
+def test_a_mark_needs_the_names_of_events(events: tuple[Any, ...], given: str) -> None:
+    """`@hook` without brackets is the usual slip."""
+    with pytest.raises(TypeError) as caught:
+        hook(*events)
+    needed = "@hook needs the names of events, as in @hook('tool:pre'), got"
+    assert str(caught.value) == f"{needed} {given}"

@@ -245,6 +245,17 @@ async def test_many_keys_stay_reasonable(count):
     assert time.process_time() - started < 30
 
 
+async def test_a_large_string_is_not_copied():
+    """Nothing is copied or encoded."""
+    text = "x" * 10_000_000
+    registry = HookRegistry()
+    registry.register(PRE, EventRecorder())
+    started = time.process_time()
+    for _ in range(100):
+        await registry.emit(PRE, {"text": text})
+    assert time.process_time() - started < 1
+
+
 @pytest.mark.parametrize("shape", ["list", "dict"])
 async def test_what_a_hook_hands_back_may_be_of_any_depth(shape):
     """It is detached from the hook all the same."""
@@ -263,6 +274,15 @@ async def test_what_a_hook_hands_back_may_be_of_any_depth(shape):
     for _ in range(5_000):
         found = found[0] if shape == "list" else found["a"]
     assert found == [1]
+
+
+def test_a_tuple_of_what_cannot_change_is_shared():
+    """Only one with something inside that can is copied."""
+    leaves, rows = (1, "a"), ([1],)
+    made = copy_plain({"leaves": leaves, "rows": rows})
+    assert made["leaves"] is leaves
+    assert made["rows"] == rows
+    assert made["rows"][0] is not rows[0]
 
 
 def test_plain_copies_are_only_of_plain_payloads():

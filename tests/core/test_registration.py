@@ -119,6 +119,15 @@ def test_every_kind_of_callable_is_a_handler():
     ]  # fmt: skip
 
 
+def test_an_odd_name_attribute_falls_back_to_the_class():
+    class Odd:
+        __name__ = 5
+
+        def __call__(self, event: str, data: Data) -> None: ...
+
+    assert HookHandler(Odd()).name == "Odd"
+
+
 def test_handlers_sort_by_priority():
     """Lower runs first; equals keep their order."""
     last, first, second = (HookHandler(handler=hook, priority=p) for p in (9, -1, -1))

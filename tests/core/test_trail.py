@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,13 +14,16 @@ from amplifier_audit import AuditLog
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import SESSION_END
-from amplifier_core.records import ErrorNoted
+from amplifier_core.models import CONTINUE
+from amplifier_core.records import ErrorNoted, HookAnswer
 from amplifier_core.testing import MemoryAudit
 from amplifier_core.trail import (
     AuditSink,
     NullSink,
     Trail,
+    describe_answer,
     find_before,
+    leave_out_histories,
 )
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
@@ -354,6 +358,17 @@ async def test_a_sink_may_refuse_a_call_without_having_failed(on_failure):
     assert (trail.failed, trail.pending_messages) == (False, [])
 
 
+@pytest.mark.parametrize(
+    ("event", "kept"),
+    [("provider:response", True), ("prompt:answer", True), ("prompt:complete", False)],
+)
+def test_what_was_said_is_kept_once(event, kept):
+    """With the event by which hooks judge it, and not again with those that repeat it."""
+    data = {"response": "hello", "prompt": "x", "timestamp": "t", "session_id": "s"}
+    expected = {"response": "hello", "prompt": "x"} if kept else {"prompt": "x"}
+    assert leave_out_histories(event, data) == expected
+
+
 def test_fields_that_hooks_left_alone_are_not_told_twice():
     """The same data, or a copy of it."""
     given = {"tool_name": "Write", "tool_input": {"a": [1]}, "timestamp": "t"}
@@ -374,6 +389,19 @@ def test_a_number_is_not_the_truth():
     assert find_before("x:y", {"a": 1}, {"a": True}) == {"a": 1}
 
 
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.0, 0.0), (0.0000004, 0.0), (0.0000016, 0.002), (0.0214567, 21.457), (61.5, 61500.0)],
+)
+def test_how_long_a_hook_took_is_told_in_milliseconds_with_three_digits(seconds, expected):
+    """As the kernel counts it."""
+    handler = SimpleNamespace(name="guard", id=3)
+    run: Any = SimpleNamespace(times={3: seconds}, ignored_answers=(), shadow_answers=())
+    answer: Any = SimpleNamespace(result=CONTINUE, error=None, handler=handler, hook="guard")
+    quiet = HookAnswer("guard", 3, "continue", expected)
+    assert describe_answer(answer, run) == quiet
+
+
 def test_a_log_and_nothing_at_all_are_sinks(tmp_path):
     """The protocol is what a session asks of either."""
     log = AuditLog(tmp_path)
@@ -381,3 +409,12 @@ def test_a_log_and_nothing_at_all_are_sinks(tmp_path):
     assert isinstance(NullSink(), AuditSink)
     assert not isinstance(object(), AuditSink)
     log.close_now()
+
+
+async def test_a_session_without_a_trail_writes_into_nothing():
+    """Nothing is kept, nothing is waited for, and nothing fails."""
+    sink = NullSink()
+    assert sink.append("dispatch", {"action": "continue"}, session="s", event="tool:pre") == 0
+    await sink.commit(0)
+    await sink.close()
+    assert (sink.level, sink.on_failure) == ("decisions", "warn")

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditUnavailable, NotALog
 from amplifier_audit.log_directory import (
@@ -22,12 +24,33 @@ from amplifier_audit.log_directory import (
 from tests.audit.support import count_open_files
 
 
+def test_each_file_has_its_name(tmp_path: Path) -> None:
+    """The names of the documentation, and nothing outside the directory."""
+    log = AuditDirectory(tmp_path)
+    assert log.segment_path(0) == tmp_path / "00000000.jsonl"
+    assert log.seal_path(12) == tmp_path / "sealed" / "00000012.note"
+    assert [log.state.name, log.values.name, log.failed.name, log.quarantine.name] == [
+        "state",
+        "values.db",
+        "failed",
+        "quarantine",
+    ]
+
+
 def test_segments_are_listed_in_order_and_nothing_else_is(tmp_path: Path) -> None:
     """Files that somebody left there are no part of the log."""
     names = ["00000010.jsonl", "00000002.jsonl", "state", "0000003.jsonl", "0000000x.jsonl"]
     for name in [*names, "00000004.json", "٠٠٠٠٠٠٠١.jsonl", "00000005.jsonl.partial"]:
         (tmp_path / name).touch()
     assert AuditDirectory(tmp_path).list_segments() == [2, 10]
+
+
+@given(st.integers(0, 99_999_999))
+def test_a_segment_is_found_under_the_name_that_it_is_given(number: int) -> None:
+    """Writing and listing agree on what a name means."""
+    path = AuditDirectory(Path("/log")).segment_path(number)
+    assert len(path.stem) == 8
+    assert int(path.stem) == number
 
 
 def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -153,6 +176,16 @@ def test_many_readers_may_ask_at_the_same_time(tmp_path: Path) -> None:
     fcntl.flock(reader, fcntl.LOCK_SH)
     assert not AuditDirectory(tmp_path).is_being_written()
     os.close(reader)
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    """For its owner only, with nothing left beside it, in a folder that may not be there yet."""
+    path = tmp_path / "sealed" / "one"
+    write_file(path, b"old and long")
+    write_file(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in path.parent.iterdir()] == ["one"]
 
 
 @pytest.mark.parametrize("call", ["write", "fsync"])

@@ -55,6 +55,25 @@ def test_a_line_beyond_the_limit_comes_as_one_piece_and_ends_the_reading(tmp_pat
     assert peak < 1_000_000
 
 
+@given(content=st.lists(st.binary(max_size=9), max_size=9))
+def test_batches_are_the_whole_lines(file: Path, content: list[bytes]) -> None:
+    """All that end with a line break, whatever other breaks are in them."""
+    file.write_bytes(b"\n".join(content))
+    found = [line for lines in read_batches(file) for line in lines]
+    assert found == [line for _, line in read_lines(file) if line.endswith(b"\n")]
+
+
+def test_batches_go_on_over_chunks(tmp_path: Path) -> None:
+    """From any byte where a line starts."""
+    path = tmp_path / "many"
+    lines = [b"%d %b\n" % (number, b"x" * (number % 1000)) for number in range(3000)]
+    path.write_bytes(b"".join(lines))
+    assert [line for batch in read_batches(path) for line in batch] == lines
+    start = sum(map(len, lines[:1234]))
+    assert [line for batch in read_batches(path, start) for line in batch] == lines[1234:]
+    assert len(list(read_batches(path))) > 3
+
+
 @pytest.mark.parametrize("long", [RECORD_LIMIT, 3 * CHUNK, 50_000_000])
 @pytest.mark.parametrize("before", [0, 2])
 def test_batches_end_before_a_line_beyond_the_limit(tmp_path: Path, long: int, before: int) -> None:
@@ -67,6 +86,13 @@ def test_batches_end_before_a_line_beyond_the_limit(tmp_path: Path, long: int, b
     tracemalloc.stop()
     assert found == [b"short\n"] * before
     assert peak < 1_000_000
+
+
+def test_batches_hold_lines_of_just_the_limit(tmp_path: Path) -> None:
+    """The limit itself is allowed."""
+    path = tmp_path / "long"
+    path.write_bytes(b"x" * (RECORD_LIMIT - 1) + b"\nnext\n")
+    assert [len(line) for batch in read_batches(path) for line in batch] == [RECORD_LIMIT, 5]
 
 
 def test_a_line_of_just_the_limit_is_read_whole(tmp_path: Path) -> None:

@@ -38,6 +38,15 @@ def read_offset(path: Path) -> int | None:
     return state.offset if state else None
 
 
+def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """All of it: log, segment, byte, head and checkpoint."""
+    state = State("ab", 3, 4711, HEAD, "a checkpoint\n")
+    file = StateFile(tmp_path / "state")
+    file.write(state)
+    assert read_state(tmp_path / "state") == state
+    file.close()
+
+
 def test_a_state_survives_a_torn_slot(tmp_path: Path) -> None:
     """A slot that was torn fails its checksum, and the one before it still stands."""
     write_states(tmp_path / "state", 0, 1, 2)
@@ -61,6 +70,18 @@ def test_each_byte_of_the_newest_slot_counts(tmp_path: Path) -> None:
         assert read_offset(path) == 1
     path.write_bytes(content)
     assert read_offset(path) == 2
+
+
+def test_a_writer_that_comes_later_writes_over_the_older_slot(tmp_path: Path) -> None:
+    """It goes on counting where the one before it stopped."""
+    path = tmp_path / "state"
+    write_states(path, 1, 2, 3)
+    write_states(path, 4)
+    assert read_offset(path) == 4
+    newest = path.read_bytes()[:SLOT]
+    path.write_bytes(b"x" * SLOT + path.read_bytes()[SLOT:])
+    assert b'"offset": 4' in newest
+    assert read_offset(path) == 3
 
 
 def test_a_file_that_is_no_state_or_not_there_is_none(tmp_path: Path) -> None:
@@ -92,6 +113,25 @@ def test_the_largest_state_fits_into_its_slot(tmp_path: Path) -> None:
     assert read_state(tmp_path / "state") == state
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"log": "a"},
+        {"head": {}},
+        5,
+        {"log": "a", "segment": float("inf"), "offset": 0, "head": HEAD.to_dict()},
+        {"log": "a", "segment": 0, "offset": 0, "head": {"size": float("inf")}},
+    ],
+)
+def test_what_is_no_saved_position_is_refused(data: Any) -> None:
+    """Bad JSON of any shape is one ValueError."""
+    with pytest.raises(ValueError):
+        State.from_dict(data)
+
+
 @given(
     st.fixed_dictionaries(
         {},
@@ -114,6 +154,14 @@ def test_any_json_is_a_position_or_a_value_error(data: Any) -> None:
     assert State.from_dict(json.loads(json.dumps(state.to_dict()))) == state
 
 
+def test_a_name_is_kept_where_there_is_one() -> None:
+    """A position that an auditor saved has one; the state of a writer need not."""
+    state = State("ab", 0, 5, Head())
+    assert "name" not in state.to_dict()
+    named = State("ab", 0, 5, Head(), name="ann")
+    assert State.from_dict(named.to_dict()) == named
+
+
 def test_a_state_lies_where_earlier_versions_wrote_it(tmp_path: Path) -> None:
     """The first slot is 8 KiB long, so the second one begins there."""
     text = json.dumps({"counter": 7, **State("ab", 0, 42, Head()).to_dict()}).encode()
@@ -130,3 +178,13 @@ def test_nobody_else_may_read_or_write_a_state(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
+
+
+def test_the_descriptor_is_that_of_the_file_that_is_written(tmp_path: Path) -> None:
+    """A file that somebody puts under the same name afterwards is another one."""
+    path = tmp_path / "state"
+    file = StateFile(path)
+    path.rename(tmp_path / "moved")
+    path.touch()
+    assert os.path.samestat(os.fstat(file.descriptor), (tmp_path / "moved").stat())
+    file.close()

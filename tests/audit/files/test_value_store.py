@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import sqlite3
 import stat
 from pathlib import Path
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from amplifier_audit.errors import AuditError
 from amplifier_audit.own_records import ValueRedacted
-from amplifier_audit.value_store import StoredValue, ValueStore, make_commitment
+from amplifier_audit.value_store import LABEL, StoredValue, ValueStore, make_commitment
 from tests.audit.support import read_all_files
 
 SALT = bytes(16)
@@ -29,6 +31,13 @@ def store(tmp_path: Path):
     store.close()
 
 
+def test_a_commitment_is_a_salted_hash_under_a_label() -> None:
+    """Anybody who is shown value and salt can compute it."""
+    digest = hashlib.sha256(LABEL + b"salt" + b"value").digest()
+    text = make_commitment(b"salt", b"value")
+    assert base64.urlsafe_b64decode(text + "=") == digest
+
+
 @given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
 def test_only_the_committed_value_is_genuine(salt: bytes, value: bytes, other: bytes) -> None:
     """Another value, or another salt, does not open the commitment."""
@@ -37,6 +46,16 @@ def test_only_the_committed_value_is_genuine(salt: bytes, value: bytes, other: b
     assert StoredValue(commitment, salt, "t", other).is_genuine() == (other == value)
     if other != salt:
         assert make_commitment(other, value) != commitment or other + value == salt + value
+
+
+def test_values_are_found_by_their_commitments(store: ValueStore) -> None:
+    """As they were stored, also when a crash made the writer store them twice."""
+    one, two = make_value(b"one"), make_value(b"two")
+    store.add([one, two])
+    store.add([one])
+    assert store.get(one.commitment) == one
+    assert store.get(two.commitment) == two
+    assert store.get("nothing") is None
 
 
 def test_a_value_that_was_deleted_is_gone_once_and_for_all(store: ValueStore) -> None:
@@ -79,6 +98,20 @@ def test_a_new_store_is_for_its_owner_only(tmp_path: Path) -> None:
     """From its first moment, whatever the umask."""
     ValueStore(tmp_path / "values.db").close()
     assert stat.S_IMODE((tmp_path / "values.db").stat().st_mode) == 0o600
+
+
+def test_looking_into_a_store_changes_nothing_of_it(tmp_path: Path) -> None:
+    """It may be evidence."""
+    path = tmp_path / "values.db"
+    store = ValueStore(path)
+    store.add([make_value(b"one")])
+    store.close()
+    path.chmod(0o440)
+    before = path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns
+    store = ValueStore(path)
+    assert store.get(make_value(b"one").commitment) is not None
+    store.close()
+    assert (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) == before
 
 
 @pytest.mark.parametrize("case", ["no folder", "a folder", "not a database"])

@@ -6,6 +6,8 @@ import base64
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_audit.checkpoint import NOTE_LIMIT, make_note, parse_note, parse_notes
 from amplifier_audit.errors import BadCheckpoint
@@ -14,6 +16,14 @@ from tests.audit.support import OTHER, SIGNER, VERIFIER
 
 ROOT = bytes(range(32))
 B64 = base64.b64encode(ROOT).decode()
+
+
+def test_the_text_is_origin_size_and_root() -> None:
+    """An unsigned checkpoint is three lines."""
+    note = make_note("ab", 7, ROOT)
+    assert note.text == f"amplifier.audit/ab\n7\n{B64}\n"
+    assert note.checkpoint.log == "ab"
+    assert parse_note(note.text) == note
 
 
 def test_a_signature_line_has_key_name_key_id_and_signature() -> None:
@@ -81,6 +91,30 @@ def test_what_is_no_checkpoint_is_refused(text: Any) -> None:
     """Lines too many or too few, other spellings of a number, wrong base64, wrong lengths."""
     with pytest.raises(BadCheckpoint):
         parse_note(text)
+
+
+@given(st.text(max_size=80) | st.lists(st.sampled_from(["a", "1", "", B64, "— n " + B64])))
+def test_any_text_is_a_checkpoint_or_refused(given_text: str | list[str]) -> None:
+    """No other exception escapes."""
+    text = given_text if isinstance(given_text, str) else "\n".join(given_text) + "\n"
+    try:
+        note = parse_note(text)
+    except BadCheckpoint:
+        return
+    assert text.startswith(note.checkpoint.text)
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=40),
+    st.integers(0, 10**15),
+    st.binary(min_size=32, max_size=32),
+    st.booleans(),
+)
+def test_a_checkpoint_is_read_as_it_was_made(log: str, size: int, root: bytes, sign: bool) -> None:
+    """Writing and reading are each other's reverse."""
+    note = make_note(log, size, root, SIGNER if sign else None)
+    assert parse_note(note.text) == note
+    assert note.is_signed_by(VERIFIER) == sign
 
 
 def test_a_file_of_checkpoints_gives_them_all() -> None:

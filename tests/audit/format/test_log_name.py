@@ -19,6 +19,13 @@ def test_every_session_has_a_name_that_is_safe_in_a_folder_and_on_a_line(session
     assert not name.startswith(".")
 
 
+def test_a_plain_id_is_its_own_name_and_others_have_a_digest() -> None:
+    """So that a person finds the folder of a session."""
+    assert name_log("s-1.a_B") == "s-1.a_B"
+    assert len({name_log(odd) for odd in ("", "a/b", "..", "x" * 300, "é")}) == 5
+    assert all(len(name_log(odd)) == 64 for odd in ("", "a/b", "..", "x" * 300))
+
+
 @pytest.mark.parametrize("name", ["", ".x", "a b", "a\nb", "a/b", "x" * 129, "a\n"])
 def test_a_name_that_would_leave_its_line_is_refused(name: str) -> None:
     """With the rule and the name."""

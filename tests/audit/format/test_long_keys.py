@@ -51,6 +51,14 @@ def test_no_long_key_is_overlooked(value: Any) -> None:
         assert may_have_long_key(text)
 
 
+@given(st.lists(VALUES, max_size=4))
+def test_none_is_overlooked_among_many_bodies(values: list[Any]) -> None:
+    """Those before and after it do not hide it."""
+    text = b" ".join(DUMP({"value": value}) for value in values)
+    if find_longest_key(values) > KEY_LIMIT:
+        assert may_have_long_key(text)
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,3 +49,11 @@ def test_a_digest_is_not_taken_for_a_number() -> None:
     digests = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(200)]
     for digest in (*digests, "0123456789" * 6):
         assert not may_have_long_number(json.dumps({"digest": digest}).encode())
+
+
+@pytest.mark.parametrize(
+    "body", [{"n": 176_344_800_000_000}, {"n": 0.1234567890123456789}, {"n": 1e300}]
+)
+def test_usual_numbers_need_no_second_look(body: Any) -> None:
+    """Times and measures would else cost as much as what is looked for."""
+    assert not may_have_long_number(load_dump()(body))

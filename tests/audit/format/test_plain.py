@@ -58,6 +58,14 @@ def define_plain(value: Any) -> bool:
     return kind in (str, int, float, bool, type(None))
 
 
+@given(VALUES, st.sampled_from([0, 20]))
+def test_a_value_is_plain_if_everything_in_it_is(value: Any, more: int) -> None:
+    """Exactly these types, at any level, as keys and as values; among many containers too."""
+    assert is_plain({"value": value, "more": [{"n": n} for n in range(more)]}) == define_plain(
+        value
+    )
+
+
 @given(VALUES, st.integers(10, 17))
 def test_a_plain_value_is_one_that_the_walk_leaves_as_it_is(value: Any, depth: int) -> None:
     """Also about as deep as the walk goes."""
@@ -75,6 +83,13 @@ def nest(depth: int, inside: Any) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.parametrize("inside", [{}, [], {"a": 1}, [1]])
+def test_what_the_walk_would_cut_at_its_depth_is_not_plain(inside: Any) -> None:
+    """An empty container counts as one."""
+    assert is_plain(nest(WIDE.depth - 2, inside))
+    assert not is_plain(nest(WIDE.depth, inside))
+
+
 def test_a_container_that_contains_itself_is_not_plain() -> None:
     """The look comes to an end."""
     circle: dict[str, Any] = {}
@@ -89,6 +104,37 @@ def test_a_value_that_holds_the_same_container_very_often_is_not_plain() -> None
     for _ in range(WIDE.depth - 3):
         value = [value] * 8
     assert not is_plain({"value": value})
+
+
+def test_too_many_members_are_not_plain() -> None:
+    """At the top, below, or in all."""
+    many = dict.fromkeys(map(str, range(WIDE.members)))
+    assert is_plain(many)
+    assert is_plain({"a": many})
+    assert not is_plain({**many, "more": 1})
+    assert not is_plain({"a": {**many, "more": 1}})
+    assert not is_plain({"a": [0] * (WIDE.members + 1)})
+    assert is_plain({"a": [[0]] * WIDE.members})
+    assert not is_plain({"a": [[0]] * (WIDE.members + 1)})
+    assert not is_plain({"a": [[0, 0]] * (WIDE.members // 2 + 1)})
+    wide: Any = {"a": [0] * (WIDE.members - 1)}
+    for _ in range(9):
+        wide = {"a": wide, **dict.fromkeys(map(str, range(WIDE.members - 1)))}
+    assert not is_plain(wide)
+
+
+@pytest.mark.parametrize("key", [1, True, None, 1.5, (1,), b"k", Name("k"), Twin("k")])
+def test_a_key_that_is_not_exactly_a_text_is_not_plain(key: Any) -> None:
+    """Two of them might be the same in JSON."""
+    many = [{"a": 1}] * 20
+    for value in (
+        {key: 1},
+        {"a": 1, key: 1},
+        {"a": [{"b": 1}, {key: 1}]},
+        {"a": [*many, {key: 1}]},
+    ):
+        assert not is_plain(value)
+    assert not is_plain({Twin("k"): 1, Twin("k"): 2})
 
 
 def test_a_dict_that_had_another_key_may_be_walked_but_never_misread() -> None:

@@ -12,6 +12,7 @@ from amplifier_audit.merkle import (
     hash_leaf,
     list_consistency_ranges,
     list_inclusion_ranges,
+    list_subtrees,
     verify_consistency,
 )
 from tests.audit.support import define_root, make_leaves, make_tree
@@ -70,12 +71,42 @@ def test_a_proof_that_needs_lost_leaves_says_so() -> None:
         RangeRoots(list_inclusion_ranges(0, 8), 6, make_tree(make_leaves(6)).frontier)
 
 
+def test_a_frontier_of_another_size_is_refused() -> None:
+    """Nodes that belong to no known subtree would give a wrong root."""
+    with pytest.raises(ValueError):
+        RangeRoots(list_inclusion_ranges(7, 8), 6, make_tree(make_leaves(4)).frontier)
+
+
 @pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
 def test_a_leaf_outside_the_tree_has_no_proof(index: int, size: int) -> None:
     """A record that the checkpoint does not cover is refused by name."""
     with pytest.raises(ValueError, match="not among"):
         list_inclusion_ranges(index, size)
     assert compute_inclusion_root(index, size, hash_leaf(b""), []) is None
+
+
+def test_ten_million_records_need_at_most_24_hashes() -> None:
+    """A proof fits into a message, however long the log."""
+    for index in (0, 5_000_000, 9_999_999):
+        assert len(list_inclusion_ranges(index, 10_000_000)) <= 24
+
+
+def test_the_only_record_of_a_log_is_its_own_proof() -> None:
+    """A tree of one leaf has that leaf's hash as its root."""
+    leaf = hash_leaf(b"")
+    assert compute_inclusion_root(0, 1, leaf, []) == leaf
+    assert list_inclusion_ranges(0, 1) == []
+
+
+@given(st.integers(0, 10**6))
+def test_the_complete_subtrees_cover_every_leaf_once(size: int) -> None:
+    """They lie side by side, each a power of two wide and smaller than the one before."""
+    ranges = list_subtrees(size)
+    assert sum(high - low for low, high in ranges) == size
+    assert [low for low, _ in ranges] == [0, *(high for _, high in ranges)][: len(ranges)]
+    widths = [high - low for low, high in ranges]
+    assert widths == sorted(set(widths), reverse=True)
+    assert all(width.bit_count() == 1 for width in widths)
 
 
 def prove_consistency(old: int, new: int, start: int = 0) -> list[bytes]:
@@ -100,6 +131,20 @@ def test_a_tree_is_proven_to_continue_its_beginning_and_no_other(draw: st.DataOb
     assert not verify_consistency(old, other, new, after, proof)
     assert not verify_consistency(old, before, new, other, proof)
     assert not verify_consistency(old, before, new, after, [*proof, other])
+
+
+@given(st.data())
+def test_no_changed_hash_in_a_consistency_proof_goes_unnoticed(draw: st.DataObject) -> None:
+    """Nor does a proof of other sizes hold."""
+    new = draw.draw(st.integers(2, 130))
+    old = draw.draw(st.integers(1, new - 1))
+    before, after = define_root(make_leaves(old)), define_root(make_leaves(new))
+    proof = prove_consistency(old, new)
+    place = draw.draw(st.integers(0, len(proof) - 1))
+    forged = [hash_leaf(b"other") if at == place else one for at, one in enumerate(proof)]
+    assert not verify_consistency(old, before, new, after, forged)
+    assert not verify_consistency(old, before, new, after, [*proof[:place], *proof[place + 1 :]])
+    assert not verify_consistency(old + 1, before, new, after, proof)
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 59))

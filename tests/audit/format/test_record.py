@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -11,12 +12,18 @@ from hypothesis import strategies as st
 from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.record import (
     GENESIS,
+    LABEL,
     MEMBERS,
+    TAIL,
+    Chain,
+    hash_record,
+    make_line_start,
     parse_inner,
     parse_record,
+    read_claimed_hash,
 )
 from amplifier_audit.strict_json import RECORD_LIMIT
-from tests.audit.support import LineCollector, make_lines
+from tests.audit.support import LineCollector, make_lines, make_source
 
 
 def make_line(**changes: object) -> bytes:
@@ -46,6 +53,21 @@ def test_a_record_has_exactly_these_members_in_this_order() -> None:
         "body": {"a": 1},
     }
     assert (record["v"], record["seq"], record["prev"]) == (1, 0, GENESIS)
+
+
+def test_the_hash_covers_the_exact_bytes_before_it() -> None:
+    """A label and everything up to the comma before the hash, as it stands in the file."""
+    line = make_lines(1)[0]
+    covered = line[: line.rindex(b',"hash"')]
+    assert line[:-TAIL] == covered
+    expected = hashlib.sha256(LABEL + covered).hexdigest()
+    assert read_claimed_hash(line) == expected == hash_record(covered)
+
+
+@pytest.mark.parametrize("line", [b"", b"\n", b"x" * 200 + b"\n", make_lines(1)[0][:-1]])
+def test_a_line_that_does_not_end_like_a_record_claims_no_hash(line: bytes) -> None:
+    """So that a message can tell an edited record from something that never was one."""
+    assert read_claimed_hash(line) is None
 
 
 def test_a_value_that_holds_a_complete_record_stays_a_value() -> None:
@@ -143,3 +165,18 @@ def test_inner_members_of_the_wrong_type_are_refused(changes: dict[str, object],
     """The quick way is as strict as the slow one."""
     with pytest.raises(MalformedRecord, match=word):
         parse_inner(cut_inner(make_line(**changes)))
+
+
+@pytest.mark.parametrize("content", [b"", b'"time":"x"', b'"body":{}', b'"time":"x"}', b"{}"])
+def test_inner_members_that_are_not_all_there_are_refused(content: bytes) -> None:
+    """Nor can anything be slipped in between the known ends of a line."""
+    with pytest.raises(MalformedRecord):
+        parse_inner(content)
+
+
+@pytest.mark.parametrize("log", ["a" * 32, 'a "quoted" \\ name', "h\u00e9llo"])
+def test_every_line_of_a_log_begins_alike(log: str) -> None:
+    """As its writer begins them, if its name is plain."""
+    assert make_line_start(log) == f'{{"v":1,"log":{json.dumps(log)},"seq":'.encode("ascii")
+    if log.isalnum() and log.isascii():
+        assert Chain(log).extend(make_source(), b"{}").startswith(make_line_start(log) + b"0,")

@@ -101,3 +101,15 @@ def test_a_surrogate_passes_exactly_when_it_is_half_of_a_pair(parts: list[str]) 
             read_json(text.encode())
     else:
         assert read_json(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize("number", [SAFE_INTEGER, -SAFE_INTEGER, 0, 10**15])
+def test_integers_up_to_the_limit_are_exact(number: int) -> None:
+    """Those are the integers that every language can hold."""
+    assert read_json(b'{"a":%d}' % number) == {"a": number}
+
+
+def test_a_long_run_of_digits_in_a_text_is_no_integer() -> None:
+    """Only numbers are held to the limit."""
+    assert read_json(b'{"a":"99999999999999999999","b":1}') == {"a": "9" * 20, "b": 1}
+    assert read_json(b'{"a":0.12345678901234567890}') == {"a": 0.12345678901234568}

@@ -17,13 +17,21 @@ from pydantic import BaseModel
 
 from amplifier_audit.encoding import (
     Walk,
+    describe_error,
     digest_text,
+    escape_surrogates,
+    safe_repr,
 )
 from amplifier_audit.strict_json import NARROW, WIDE, Limits
 
 
 def simplify(value: Any, limits: Limits = WIDE) -> Any:
     return Walk(limits).simplify(value)
+
+
+class Loud:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
 
 
 class Liar:
@@ -110,6 +118,25 @@ def test_odd_values_are_told_by_what_they_are(value: Any, expected: Any) -> None
     assert simplify({"inside": [value]}) == {"inside": [expected]}
 
 
+def test_an_object_whose_repr_raises_is_named() -> None:
+    """The trail outlives any object that it describes."""
+    assert simplify(Loud())["$object"] == "Loud"
+    assert "RuntimeError" in simplify(Loud())["repr"]
+
+
+def test_a_cycle_is_cut_where_it_closes() -> None:
+    """A dict that holds itself ends, and the cut says why."""
+    value: dict[str, Any] = {"a": 1}
+    value["self"] = value
+    assert simplify(value) == {"a": 1, "self": {"$cut": "cycle", "members": 2}}
+
+
+def test_a_value_that_is_met_twice_without_a_cycle_is_kept_twice() -> None:
+    """Only what contains itself is a cycle."""
+    shared = [1]
+    assert simplify([shared, shared]) == [[1], [1]]
+
+
 def test_a_web_of_references_stays_within_the_node_limit() -> None:
     """Fifty to the power of twelve entries would never end."""
     level: Any = "leaf"
@@ -118,6 +145,14 @@ def test_a_web_of_references_stays_within_the_node_limit() -> None:
     written = json.dumps(simplify(level))
     assert len(written) < 200_000
     assert '"$cut": "nodes"' in written
+
+
+def test_great_depth_is_cut() -> None:
+    """Ten thousand levels do not exhaust the stack."""
+    value: Any = 1
+    for _ in range(10_000):
+        value = {"d": value}
+    assert '{"$cut": "depth", "members": 1}' in json.dumps(simplify(value))
 
 
 def test_a_million_keys_are_counted_and_the_first_kept() -> None:
@@ -132,6 +167,13 @@ def test_the_mark_of_a_cut_does_not_replace_a_key_of_that_name() -> None:
     found = simplify({"$cut": "mine", **dict.fromkeys(map(str, range(300)))})
     assert found["$cut"] == "mine"
     assert found["$cut#2"] == {"members": 301, "kept": 256}
+
+
+def test_a_long_list_ends_with_its_count() -> None:
+    """The first entries stay, and the last one says how many there were."""
+    found = simplify(list(range(300)))
+    assert found[:-1] == list(range(256))
+    assert found[-1] == {"$cut": "members", "members": 300, "kept": 256}
 
 
 def test_a_text_of_100_mb_becomes_digest_and_length_without_being_copied() -> None:
@@ -160,6 +202,11 @@ def test_long_keys_are_cut_and_stay_apart() -> None:
     keys = list(simplify({"k" * 999 + "a": 1, "k" * 999 + "b": 2}))
     assert len(set(keys)) == 2
     assert all(len(key) < 300 for key in keys)
+
+
+def test_keys_with_surrogates_that_would_collide_stay_apart() -> None:
+    """No two members of an object get the same key."""
+    assert list(simplify({"\ud800": 1, "\\ud800": 2}).values()) == [1, 2]
 
 
 class Intruder:
@@ -192,3 +239,24 @@ def test_the_result_is_json_within_the_limits(value: Any, limits: Limits) -> Non
     found = simplify(value, limits)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     json.dumps(found, ensure_ascii=False).encode()
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_surrogates_are_spelled_out_and_all_else_stays(text: str) -> None:
+    """A reader sees which surrogate it was."""
+    found = escape_surrogates(text)
+    assert found.encode().decode() == found
+    if not any("\ud800" <= one <= "\udfff" for one in text):
+        assert found == text
+
+
+def test_a_repr_that_fails_is_replaced_by_a_sentence() -> None:
+    """And one that works is left alone."""
+    assert safe_repr([1]) == "[1]"
+    assert safe_repr(Loud()) == "<Loud whose repr raised RuntimeError>"
+
+
+def test_an_exception_is_told_by_type_and_message() -> None:
+    """Even one that cannot be printed."""
+    assert describe_error(ValueError("why")) == "ValueError: why"
+    assert describe_error(Mute()) == "Mute"

@@ -5,15 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_audit.errors import BadKey
 from amplifier_audit.keys import (
     format_key,
+    make_key_id,
     parse_key,
     read_key_file,
     refuse_bad_name,
 )
 from tests.audit.support import SIGNER
+
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_characters="+"), min_size=1, max_size=20
+).filter(lambda name: not any(character.isspace() for character in name))
+RAW = st.binary(min_size=32, max_size=32)
+
+
+@given(NAMES, RAW)
+def test_a_key_is_read_as_it_was_written(name: str, raw: bytes) -> None:
+    """Writing and reading are each other's reverse."""
+    text = format_key(name, make_key_id(name, raw), raw)
+    assert parse_key(text) == (name, raw)
+
+
+@given(NAMES, RAW, RAW)
+def test_the_id_belongs_to_name_and_key(name: str, raw: bytes, other: bytes) -> None:
+    """Another key, or the same one under another name, has another id."""
+    assert len(make_key_id(name, raw)) == 4
+    if other != raw:
+        assert make_key_id(name, raw) != make_key_id(name, other)
+    assert make_key_id(name, raw) != make_key_id(name + "x", raw)
 
 
 def test_a_public_key_must_have_the_id_that_it_states() -> None:
@@ -45,6 +69,13 @@ def test_what_is_no_key_is_refused_in_one_sentence(text: str, word: str) -> None
         parse_key(text)
 
 
+@given(st.text())
+def test_any_text_is_a_key_or_a_bad_key(text: str) -> None:
+    """No other exception escapes."""
+    with pytest.raises(BadKey):
+        parse_key(text)
+
+
 def test_a_message_about_a_bad_key_does_not_repeat_it() -> None:
     """It may be a private one that somebody gave by mistake."""
     secret = "PRIVATE-KEY-" + "s" * 60
@@ -58,6 +89,12 @@ def test_a_name_that_does_not_fit_on_a_signature_line_is_refused(name: str) -> N
     """A space or a line break would end it, a plus sign would end it in the key's text."""
     with pytest.raises(BadKey, match="no space and no plus sign"):
         refuse_bad_name(name)
+
+
+@given(NAMES)
+def test_any_other_name_will_do(name: str) -> None:
+    """Letters of any script, dots, slashes."""
+    refuse_bad_name(name)
 
 
 def test_a_key_file_is_read_without_the_space_around_it(tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def test_a_loaded_key_signs_as_the_one_that_was_made(tmp_path: Path) -> None:
     assert made.name == DEFAULT_NAME
 
 
+def test_two_keys_are_not_the_same(tmp_path: Path) -> None:
+    """Each comes from fresh random bytes."""
+    one, two = create_key(tmp_path / "one"), create_key(tmp_path / "two")
+    assert one.public != two.public
+
+
 def test_a_private_key_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None:
     """Not there, a public one, or damaged."""
     with pytest.raises(BadKey, match="No such file"):

@@ -44,6 +44,13 @@ def test_a_public_key_comes_from_text_from_its_file_or_from_the_private_one(tmp_
     assert {load_verifier(source).key_id for source in sources} == {signer.key_id}
 
 
+def test_a_file_whose_name_has_plus_signs_is_still_a_file(tmp_path: Path) -> None:
+    """Only what looks like a key is taken for the text of one."""
+    path = tmp_path / "a+b+c"
+    path.write_text(SIGNER.public)
+    assert load_verifier(path).key_id == load_verifier(str(path)).key_id == SIGNER.key_id
+
+
 @pytest.mark.parametrize(
     ("content", "word"),
     [

@@ -24,6 +24,16 @@ def test_the_trail_of_somebody_else_is_tampering_when_the_verifier_was_told() ->
     assert Identity(None, "ann").find_stranger(make_claims("bob"), 5) is None
 
 
+def test_a_folder_of_another_name_is_a_doubt_and_says_how_to_end_it() -> None:
+    """An honest copy has another name as well."""
+    doubt = Identity(None, "evidence").find_doubt(make_claims("ann"), 5)
+    assert doubt is not None
+    assert "--session ann" in doubt.message
+    assert Identity("ann", "evidence").find_doubt(make_claims("ann"), 5) is None
+    assert Identity(None, "ann").find_doubt(make_claims("ann"), 5) is None
+    assert Identity(None, None).find_doubt(make_claims("ann"), 5) is None
+
+
 def test_a_name_that_is_not_proven_is_a_doubt() -> None:
     """Anybody may have appended it."""
     assert Identity("ann").find_doubt(make_claims("ann"), 0) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,15 @@ from amplifier_audit.verification import LogVerification, load_position, save_po
 from tests.audit.support import feed_lines, make_lines, write_log
 
 POSITION = State("ab", 2, 4711, feed_lines(make_lines(7)).head)
+
+
+def test_a_position_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
+    """In a file of JSON, which replaces the one before."""
+    path = tmp_path / "position.json"
+    path.write_text("something longer than a position" * 50)
+    save_position(path, POSITION)
+    assert load_position(path) == POSITION
+    assert json.loads(path.read_text())["offset"] == 4711
 
 
 async def test_a_saved_position_is_where_the_next_verification_begins(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from amplifier_audit.report import (
     EXIT_CODES,
+    Finding,
     Kind,
+    Mismatch,
     Report,
     Verdict,
     find_exit_code,
@@ -38,6 +40,13 @@ def test_the_page_lists_exactly_the_kinds_of_findings() -> None:
     page = PAGE.read_text("utf-8")
     listed = page[page.index("Kinds: ") :]
     assert set(re.findall(r"`([a-z ]+)`", listed[: listed.index(".")])) == set(get_args(Kind))
+
+
+def test_a_mismatch_carries_its_finding_and_reads_as_its_message() -> None:
+    """The place in the file is added by whoever knows it."""
+    mismatch = Mismatch("gap", 7, "record 7 is missing")
+    assert str(mismatch) == "record 7 is missing"
+    assert mismatch.finding == Finding("gap", 7, "record 7 is missing", None, None)
 
 
 def test_a_report_cannot_be_changed() -> None:

@@ -163,6 +163,14 @@ def test_any_text_is_shown_in_printable_ascii(text: str) -> None:
     assert all(" " <= one <= "~" for one in escape_text(text))
 
 
+@given(st.text(), st.text(), st.text())
+def test_a_description_is_printable_ascii(log: str, message: str, note: str) -> None:
+    """Also where a forged log has a say."""
+    finding = Finding("edit", 0, message)
+    report = Report("tampered", log, 0, 0, finding=finding, notes=(note,))
+    assert all(" " <= one <= "~" for line in describe_report(report) for one in line)
+
+
 def test_signatures_that_no_key_was_given_for_are_named_with_what_would_check_them() -> None:
     """Otherwise "0 signatures checked" reads as if there were none."""
     report = Report("consistent", "log", 0, 5, checkpoints=2, unchecked=2)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit.line_verifier import DEFAULT_INTERVAL, Unsigned
+from amplifier_audit.own_records import OWN_TYPES
 
 
 def test_as_many_as_promised_may_come_and_not_one_more() -> None:
@@ -20,6 +21,30 @@ def test_as_many_as_promised_may_come_and_not_one_more() -> None:
     assert unsigned.too_many
     unsigned.restart()
     assert (unsigned.left, unsigned.too_many) == (3, False)
+
+
+@pytest.mark.parametrize("kind", sorted(OWN_TYPES))
+def test_the_records_of_the_log_itself_count_apart(kind: str) -> None:
+    """A crash or a removal may add some at any time; yet not without end."""
+    unsigned = Unsigned()
+    unsigned.promise(1, first=True)
+    for _ in range(DEFAULT_INTERVAL):
+        unsigned.count(kind)
+    assert (unsigned.left, unsigned.too_many) == (1, False)
+    unsigned.count(kind)
+    assert unsigned.too_many
+
+
+def test_a_shorter_interval_counts_from_the_next_signature_on() -> None:
+    """What the writer before left unsigned stands before it."""
+    unsigned = Unsigned()
+    unsigned.promise(100, first=True)
+    unsigned.promise(10, first=False)
+    assert unsigned.left == 100
+    unsigned.restart()
+    assert unsigned.left == 10
+    unsigned.promise(20, first=False)
+    assert unsigned.left == 20
 
 
 @pytest.mark.parametrize("interval", [0, -1, None, "5", 2.0, [3]])

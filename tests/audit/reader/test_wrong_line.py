@@ -31,6 +31,11 @@ def test_a_record_that_does_not_follow_is_of_one_kind(changes: dict[str, Any], k
     assert describe_misplacement(record, "mine", HEAD)[0] == kind
 
 
+def test_without_a_known_log_any_log_will_do() -> None:
+    """The first line says which one it is."""
+    assert describe_misplacement({"log": "x", "seq": 5, "hash": ""}, None, HEAD)[0] == "link"
+
+
 def test_damage_tells_a_changed_record_from_what_never_was_one() -> None:
     """And from a line without an end."""
     assert "not what its hash says" in describe_damage(make_lines(1)[0].replace(b"v", b"w", 1))

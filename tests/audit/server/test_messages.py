@@ -11,6 +11,7 @@ from amplifier_audit.messages import (
     decode_message,
     encode_append,
     encode_message,
+    read_count,
     read_text,
 )
 
@@ -38,6 +39,14 @@ def test_a_line_that_is_no_message_is_refused(line: bytes) -> None:
     """As strictly as the lines of a log are read."""
     with pytest.raises(BadMessage):
         decode_message(line)
+
+
+@pytest.mark.parametrize("value", [-1, True, "1", None, 1.5])
+def test_a_count_is_a_count(value: object) -> None:
+    """Else a session could confuse the writer."""
+    assert read_count({"n": 3}, "n") == 3
+    with pytest.raises(BadMessage, match="n is a number of records"):
+        read_count({"n": value}, "n")
 
 
 @pytest.mark.parametrize("value", [None, 5, "x" * 2000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ async def test_anchors_get_every_checkpoint(tmp_path: Path, capsys: Any) -> None
     assert f"\n{note.checkpoint.size}\n" in capsys.readouterr().err
     report = verify(tmp_path / "log", key=VERIFIER, anchors=notes)
     assert (report.verdict, report.proven_to) == ("proven", notes[-1].checkpoint.size)
+
+
+def test_a_file_of_anchors_only_grows(tmp_path: Path) -> None:
+    """For its owner only; several logs, and several runs, may share it."""
+    path = tmp_path / "anchors"
+    for note in NOTES:
+        anchor_to_file(path)(note)
+    assert parse_notes(path.read_text()) == NOTES
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_file_that_cannot_be_written_raises_for_the_relay_to_count(tmp_path: Path) -> None:
@@ -107,6 +117,15 @@ def test_an_anchor_that_fails_is_logged_and_counted_and_the_others_go_on(
         relay.close()
     assert (relay.failures, seen) == (3, NOTES)
     assert "did not take the checkpoint at 3" in caplog.text
+
+
+def test_without_anchors_there_is_no_thread() -> None:
+    """Most logs have none."""
+    before = set(threading.enumerate())
+    relay = AnchorRelay([])
+    relay.submit(NOTES[0])
+    assert set(threading.enumerate()) <= before
+    relay.close()
 
 
 @pytest.mark.parametrize("signer", [SIGNER, None])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit.disk import HeldFile
+from amplifier_audit.disk import HeldFile, TakenAway
 
 
 @pytest.fixture
@@ -23,6 +23,15 @@ def hold(path: Path, **options: bool) -> HeldFile:
         return HeldFile(path, descriptor, **options)
     finally:
         os.close(descriptor)
+
+
+def test_a_file_that_grows_in_its_place_is_there(path: Path) -> None:
+    """That is what a writer does to it."""
+    held = hold(path)
+    held.size = 8
+    with path.open("ab") as file:
+        file.write(b"9")
+    assert held.find_loss() is None
 
 
 def test_a_file_that_grows_while_it_is_looked_at_is_there(path: Path) -> None:
@@ -78,3 +87,8 @@ def test_a_file_that_nobody_may_write_is_held_exactly(path: Path) -> None:
     assert held.find_loss() is None
     path.write_bytes(b"123456789")
     assert held.find_loss() == "link was changed"
+
+
+def test_what_is_raised_says_the_loss_as_its_reason() -> None:
+    """As the errors of the system do."""
+    assert TakenAway("x is gone").strerror == "x is gone"

@@ -21,6 +21,35 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+async def test_a_release_frees_those_whose_records_are_on_disk() -> None:
+    """And nobody else."""
+    waiters = Waiters(10)
+    assert not waiters
+    futures = [waiters.add(size) for size in (1, 2, 3, 2)]
+    waiters.release(2)
+    await settle()
+    assert [future.done() for future in futures] == [True, True, False, True]
+    assert waiters
+    waiters.release(3)
+    await futures[2]
+    assert not waiters
+
+
+async def test_a_failure_reaches_all_who_wait_now() -> None:
+    """Each with the reason; who comes later waits for what comes later."""
+    waiters = Waiters(10)
+    futures = [waiters.add(size) for size in (1, 2)]
+    waiters.fail("the disk is full")
+    for future in futures:
+        with pytest.raises(AuditUnavailable, match="the disk is full"):
+            await future
+    later = waiters.add(3)
+    await settle()
+    assert not later.done()
+    waiters.release(3)
+    await later
+
+
 async def test_whoever_waits_too_long_is_told() -> None:
     """The time is in the sentence."""
     waiters = Waiters(0.01)

@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, safe_repr
 from amplifier_core.utils.text import (
+    describe_cause,
+    differs_by_one,
+    estimate_tokens,
     find_closest,
     find_slip,
     locate_failure,
@@ -89,6 +94,23 @@ def test_a_failure_outside_of_it_is_located_at_its_definition(
     assert locate_failure(TimeoutError(), fail) == f"{__file__}:{defined}"
 
 
+def test_a_cause_is_one_line() -> None:
+    """Of data that is not valid, the first problem and what was given."""
+    assert describe_cause(ValueError("a\n  b")) == "ValueError: a b"
+    with pytest.raises(ValidationError) as caught:
+        HookResult(action="denyy")  # type: ignore[arg-type]
+    assert describe_cause(caught.value) == (
+        "ValidationError: action: Input should be 'continue', 'deny', 'modify', "
+        "'inject_context' or 'ask_user' (got 'denyy')"
+    )
+    with pytest.raises(ValidationError) as caught:
+        HookResult(actoin="deny")  # type: ignore[call-arg]
+    assert describe_cause(caught.value) == (
+        "ValidationError: actoin: HookResult has no field 'actoin'; did you mean 'action'? "
+        "(got 'deny')"
+    )
+
+
 KNOWN = ["approval_timeout", "priority", "timeout", "Write"]
 
 
@@ -143,3 +165,21 @@ def test_only_known_names_are_suggested(wrong: str, known: list[str]) -> None:
 def test_a_slip_is_nearly_the_name_itself(name: str, meant: str | None) -> None:
     """A name with another word in it is another name."""
     assert find_slip(name, ["action", "data", "user_message", "ephemeral"]) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("data", True), ("dta", True), ("daata", True), ("daat", True), ("date", True),
+        ("dtaa", True), ("", False), ("da", False), ("datatx", False), ("tada", False),
+    ],
+)  # fmt: skip
+def test_one_letter_is_the_smallest_difference(name: str, near: bool) -> None:
+    """One too many, missing, wrong, or swapped with the next."""
+    assert differs_by_one(name, "data") is near
+    assert differs_by_one("data", name) is near
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2)])
+def test_four_characters_are_a_token_and_a_started_one_counts(text, tokens):
+    assert estimate_tokens(text) == tokens

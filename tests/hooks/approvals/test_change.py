@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.approvals import change
-from amplifier_hooks.approvals.change import foresee_change, write_preview
+from amplifier_hooks.approvals.change import Change, foresee_change, write_preview
+
+
+def test_a_write_replaces_the_whole_file(tmp_path: Path) -> None:
+    """What is there now is the text before."""
+    (tmp_path / "a.txt").write_text("old\n")
+    written = foresee_change("Write", {"file_path": "a.txt", "content": "new\n"}, tmp_path)
+    assert written == Change("a.txt", "old\n", "new\n")
 
 
 def test_edits_are_applied_one_after_the_other(tmp_path: Path) -> None:

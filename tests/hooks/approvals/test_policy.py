@@ -32,6 +32,12 @@ class Says(PolicyApproval):
         return self._ruling
 
 
+async def test_a_yes_holds_for_this_time_and_names_its_rule() -> None:
+    """A rule decides anew each time, so nothing is remembered."""
+    answer = await Says(Ruling("allow", "docs", "fine")).decide(ask())
+    assert answer == ApprovalAnswer("Allow once", by="rule:docs")
+
+
 async def test_a_no_tells_the_agent_why() -> None:
     """In the words of the rule, and with one of the options."""
     answer = await Says(Ruling("deny", "docs", "Use a branch.")).decide(ask())

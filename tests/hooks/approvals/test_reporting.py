@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,16 @@ async def allow(store: Store, folder: Path, link: CutLink) -> RemoteApproval:
     await answer(store)
     await asking
     return remote
+
+
+async def test_a_call_is_claimed_and_its_end_recorded(store: Store, tmp_path: Path) -> None:
+    """First executing, then executed."""
+    claims = Claims([await allow(store, tmp_path, CutLink(store))])
+    await claims.claim("s", "c", DIGEST)
+    assert await list_states(store) == ["executing"]
+    claims.finish("s", "c", "executed")
+    await claims.close()
+    assert await list_states(store) == ["executed"]
 
 
 async def test_what_nobody_was_asked_about_needs_no_claim(store: Store, tmp_path: Path) -> None:
@@ -178,6 +189,17 @@ def add(publisher: Publisher, *numbers: int, session: str = "s") -> None:
 
 async def read(store: Store, session: str = "s") -> list[Any]:
     return [(one.number, one.type) for one in await store.records.read(session)]
+
+
+async def test_what_was_added_is_there_when_the_publisher_is_closed(store: Store) -> None:
+    """In order, for each session."""
+    publisher = Publisher(store.as_link())
+    add(publisher, 1, 2)
+    add(publisher, 1, session="t")
+    add(publisher, 3)
+    await publisher.close()
+    assert await read(store) == [(1, "x"), (2, "x"), (3, "x")]
+    assert await read(store, "t") == [(1, "x")]
 
 
 async def test_what_comes_while_records_are_sent_is_gathered_too(store: Store) -> None:
@@ -388,6 +410,18 @@ async def test_a_claim_that_is_refused_raises_what_the_kernel_takes_for_a_refusa
     with pytest.raises(ApprovalError, match="The call cannot run"):
         await sink.commit(sequence)
     await sink.close()
+
+
+def test_a_record_has_its_number_its_time_and_plain_values_of_its_own() -> None:
+    """The session may change what it handed over."""
+    body: dict[str, Any] = {"data": {"at": {1, 2}}, "list": [1]}
+    before = time.time()
+    found = write_record(3, "dispatch", body, turn=2, event="tool:pre", hook="h")
+    body["list"].append(2)
+    assert (found.number, found.type, found.turn, found.event) == (3, "dispatch", 2, "tool:pre")
+    assert (found.hook, found.body["list"]) == ("h", [1])
+    assert isinstance(found.body["data"]["at"], str)
+    assert before <= found.time <= time.time()
 
 
 def test_what_is_too_long_or_no_json_is_left_out_and_says_so() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_hooks.approvals.models import ApprovalRequest
-from amplifier_hooks.approvals.request import MASKED, make_key, write_request
+from amplifier_hooks.approvals.models import ApprovalRequest, Option
+from amplifier_hooks.approvals.request import MASKED, make_key, read_options, write_request
 from tests.hooks.approvals.questions import ask
 from tests.support.links import make_asker
 
@@ -37,6 +37,15 @@ def test_a_request_has_the_whole_question_and_what_an_edit_would_change(tmp_path
     assert "-old\n+new\n" in found.preview
     assert (found.machine, found.requester, found.working_dir) == ("laptop", "me", str(tmp_path))
     assert (found.tool_call_id, found.editable, found.default) == ("c", True, "deny")
+
+
+def test_the_meaning_of_each_option_is_fixed_when_it_is_asked() -> None:
+    """Not by whoever reads its label later."""
+    assert read_options(ask()) == [
+        Option(id=0, label="Allow once", allows=True),
+        Option(id=1, label="Allow always", allows=True, remembered=True),
+        Option(id=2, label="Deny", allows=False),
+    ]
 
 
 def test_secrets_are_masked_for_people_elsewhere_and_then_nothing_can_be_edited(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.approvals.errors import StoreUnavailable, TooMany
-from amplifier_hooks.approvals.retry import retry
+from amplifier_hooks.approvals.errors import Conflict, StoreUnavailable, TooMany
+from amplifier_hooks.approvals.retry import generate_pauses, retry
 
 
 class Attempts:
@@ -43,3 +43,18 @@ async def test_when_the_time_is_over_the_failure_is_raised():
     assert 1 < attempts.count < 1000
     with pytest.raises(StoreUnavailable):
         await retry(Attempts(StoreUnavailable("gone")), 0.0)
+
+
+async def test_an_answer_is_an_answer():
+    """A refusal is not asked again."""
+    attempts = Attempts(Conflict("late"))
+    with pytest.raises(Conflict):
+        await retry(attempts, 60)
+    assert attempts.count == 1
+
+
+def test_pauses_double_up_to_the_longest():
+    """Each is shortened by up to a half, by chance, so that not all come at the same moment."""
+    pauses = generate_pauses(1.0, 5.0)
+    for whole in (1.0, 2.0, 4.0, 5.0, 5.0):
+        assert whole / 2 <= next(pauses) <= whole

@@ -104,6 +104,12 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(
         read(tmp_path, text)
 
 
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """Nothing is allowed for want of rules."""
+    with pytest.raises(BundleError, match="cannot be read"):
+        RulesApproval(tmp_path / "none.yaml", tmp_path)
+
+
 def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
     """As it stands on the page, with what the page says of it."""
     page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()

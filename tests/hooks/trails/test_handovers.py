@@ -231,3 +231,9 @@ def test_a_trail_without_any_end_is_read_in_bounded_memory() -> None:
     found = count(*kept, end("c0"), end("c1"))
     assert found["not_known"] == MOST
     assert found["allowed"] == 1
+
+
+def test_other_questions_are_as_they_were() -> None:
+    """What people decided here."""
+    assert count(ask(), decide(), begin(), end()) == {"asked": 1, "allowed": 1, "overruled": 1}
+    assert count(ask(), decide(allowed=False)) == {"asked": 1, "refused": 1}

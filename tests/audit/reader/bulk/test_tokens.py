@@ -7,6 +7,13 @@ import re
 import pytest
 
 from amplifier_audit.quick_lines import KEY, NUMBER, split_tokens
+from tests.audit.reader.bulk.odd_records import make_content
+
+
+def test_the_tokens_are_the_whole_text() -> None:
+    """Whoever counts their lengths knows where each of them is."""
+    for seed in range(200):
+        assert b"".join(split_tokens(make_content(seed))) == make_content(seed)
 
 
 def test_each_thing_is_a_token() -> None:
@@ -17,6 +24,12 @@ def test_each_thing_is_a_token() -> None:
         b"}",
     ]
     assert [token for token in found if token.endswith(KEY)] == [b'"a":', rb'"b\"c":', b'"d":']
+
+
+@pytest.mark.parametrize("content", [b'"a": 1', b'"a":1 ', b' "a":1', b'"a":[1, 2]', b""])
+def test_blanks_between_the_tokens_make_none_of_them(content: bytes) -> None:
+    """The places of the others could not be told from their lengths."""
+    assert split_tokens(content) == []
 
 
 @pytest.mark.parametrize("number", [b"0", b"-1", b"12.50", b"9" * 15, b"0." + b"1" * 17])

@@ -34,6 +34,17 @@ def test_a_cleaned_text_can_be_kept_by_every_database(text: str) -> None:
     assert set(changed) <= {"\N{REPLACEMENT CHARACTER}"}
 
 
+@given(st.one_of(st.floats(), st.integers(), st.booleans(), st.text(), st.none()))
+def test_seconds_are_above_zero_and_finite(value: Any) -> None:
+    """A truth value is no number."""
+    number = not isinstance(value, bool) and isinstance(value, int | float)
+    if number and math.isfinite(value) and 0 < value <= 100:
+        assert checks.read_seconds("wait", value, 100.0) == value
+    else:
+        with pytest.raises(BadRequest, match="wait"):
+            checks.read_seconds("wait", value, 100.0)
+
+
 def test_json_has_a_limit_and_no_odd_values() -> None:
     """Depth, NaN, and objects that are no JSON are refused in words."""
     deep: Any = []
@@ -43,6 +54,22 @@ def test_json_has_a_limit_and_no_odd_values() -> None:
         with pytest.raises(BadRequest, match="input"):
             checks.write_json("input", value, 50)
     assert checks.write_json("input", {"a": [1, None, "\ud800"]}, 50) == '{"a":[1,null,"\\ud800"]}'
+
+
+def test_a_usual_request_is_good() -> None:
+    """And one with everything at its limit."""
+    checks.refuse_bad_request(make_request())
+    checks.refuse_bad_request(
+        make_request(
+            prompt="x" * checks.PROMPT,
+            preview="x" * checks.PREVIEW,
+            timeout=checks.LONGEST,
+            session_id="s" * 400,
+            working_dir="/" + "d" * 4095,
+            notes=("n",) * checks.OPTIONS,
+            requirement=require(persons=checks.PERSONS),
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,6 +116,11 @@ def test_a_place_is_read_as_it_was_written(at: float, id: str) -> None:
     assert read_position(str(Position(at, id))) == Position(at, id)
 
 
+def test_the_beginning_has_no_place() -> None:
+    """An empty text is the first page."""
+    assert read_position("") is None
+
+
 @pytest.mark.parametrize("text", ["x", "1.0", "nan/a", "inf/a", "/a", "1.0/a\0", "1,0/a"])
 def test_what_no_page_gave_out_is_refused(text: str) -> None:
     """With a message that says where to get one."""
@@ -108,6 +140,11 @@ def test_a_page_has_a_size(limit: Any) -> None:
 def test_spellings_of_one_name_are_one_person(name: str) -> None:
     """Letter case, width and spaces make nobody else."""
     assert identify_person(name) == "ann"
+
+
+def test_other_names_are_other_people() -> None:
+    """Also when they look alike."""
+    assert len({identify_person(name) for name in ("ann", "anna", "\u0430nn", "")}) == 4
 
 
 @pytest.mark.parametrize(

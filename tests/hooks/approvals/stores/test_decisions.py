@@ -21,6 +21,7 @@ from amplifier_hooks.approvals.stores.decisions import (
     find_vote,
     read_choice,
     read_wait,
+    refuse_bystander,
     refuse_unauthorised,
 )
 from amplifier_hooks.approvals.stores.store import Store
@@ -101,6 +102,14 @@ def test_a_wish_names_one_of_the_offered_scopes() -> None:
     assert read.scope.words.startswith("Allow Write with exactly this input")
 
 
+@pytest.mark.parametrize(
+    ("given_seconds", "read"), [(0, 0.0), (-5, 0.0), (1.5, 1.5), (math.inf, math.inf)]
+)
+def test_a_wait_is_a_length_of_time(given_seconds: float, read: float) -> None:
+    """Less than nothing is nothing."""
+    assert read_wait(given_seconds) == read
+
+
 @pytest.mark.parametrize("seconds", [math.nan, True, "1", None])
 def test_what_is_no_length_of_time_is_no_wait(seconds: Any) -> None:
     """Of whatever type it is."""
@@ -165,6 +174,15 @@ def may(decider: Decider, allows: bool = True, **request: Any) -> bool:
     return True
 
 
+@given(st.frozensets(st.sampled_from(SCOPES)), st.booleans())
+def test_an_agent_never_decides(scopes: frozenset[str], allows: bool) -> None:
+    """Whatever else its credential holds."""
+    agent = Decider("agent-1", "api", scopes | {"agent"})
+    assert not may(agent, allows)
+    with pytest.raises(NotAllowed, match="agents can never decide"):
+        refuse_bystander(agent)
+
+
 @given(st.frozensets(st.sampled_from(SCOPES)))
 def test_nobody_decides_without_a_scope_for_it(scopes: frozenset[str]) -> None:
     """Exactly three of these grant it."""
@@ -191,6 +209,12 @@ def test_a_scope_may_be_for_one_hook_or_tool(scope: str, covered: bool) -> None:
     assert may(Decider("ann", "web", frozenset({scope}))) is covered
 
 
+@pytest.mark.parametrize("name", ["", "  ", "\t"])
+def test_nobody_is_no_decider(name: str) -> None:
+    """A name is needed."""
+    assert not may(Decider(name, "web"))
+
+
 @pytest.mark.parametrize("name", ["ann", "ANN", " Ann ", "\uff41nn"])
 def test_who_requested_it_cannot_allow_it_under_another_spelling(name: str) -> None:
     """Where that is required; refusing is always possible."""
@@ -209,6 +233,13 @@ def test_a_requirement_may_ask_for_a_further_scope() -> None:
     assert may(Decider("cho", "web", frozenset({"decide", "release"})), **facts)
     assert not may(Decider("ann", "web"), **facts)
     assert may(Decider("ann", "web"), allows=False, **facts)
+
+
+def test_a_bystander_is_told_so_before_anything_else() -> None:
+    """Who has no scope to decide learns nothing about what there is."""
+    with pytest.raises(NotAllowed, match="the scope 'decide' is missing"):
+        refuse_bystander(Decider("eve", "web", frozenset({"read", "decided", "decide:"})))
+    refuse_bystander(Decider("ann", "web", frozenset({"decide:tool=Bash"})))
 
 
 async def vote(store: Store, approval: Approval, name: str, choice: Choice | None = None) -> bool:
@@ -315,6 +346,17 @@ async def test_a_rule_is_made_in_the_transaction_that_decides(store: Store) -> N
     assert await store.rules.list() == []
     decided = await store.approvals.decide(approval.id, wish, ANN)
     assert [rule.id for rule in await store.rules.list()] == [decided.rule_id]
+
+
+async def test_the_loser_gets_a_conflict_back_and_not_raised(store: Store) -> None:
+    """So that what was written on the way stays."""
+    approval = await ask(store)
+    await store.approvals.decide(approval.id, choose(approval), ANN)
+    lost = await store.engine.write(
+        lambda transaction: decide(transaction, approval.id, choose(approval), BOB)
+    )
+    assert isinstance(lost, Conflict)
+    assert lost.approval.decided_by == "ann"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 from typing import Any
@@ -87,3 +88,28 @@ async def test_closing_ends_the_iteration() -> None:
         listeners.publish([Change("rule", "1")])
         listeners.close()
         assert [one async for one in changes] == [Change("rule", "1")]
+
+
+def test_a_listener_in_a_closed_loop_harms_nobody() -> None:
+    """It is passed over until it is forgotten."""
+    listeners = Listeners()
+    entered = listeners.listen()
+
+    async def enter() -> None:
+        await entered.__aenter__()
+
+    asyncio.run(enter())
+    listeners.publish([SOMETHING])
+
+    async def listen() -> Change:
+        async with listeners.listen() as changes:
+            listeners.publish([SOMETHING])
+            return await anext(changes)
+
+    assert asyncio.run(listen()) == SOMETHING
+    asyncio.run(leave(entered))
+    assert not listeners
+
+
+async def leave(entered: object) -> None:
+    await entered.__aexit__(None, None, None)  # type: ignore[attr-defined]

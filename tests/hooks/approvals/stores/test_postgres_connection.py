@@ -39,6 +39,7 @@ from amplifier_hooks.approvals.stores.postgres_connection import (
     read_notice,
     roll_back,
     translate,
+    write_notice,
 )
 from amplifier_hooks.approvals.stores.store import open_store
 from tests.support.stores import ask
@@ -205,6 +206,19 @@ def test_an_error_says_whether_trying_again_helps(
     assert type(translate(error, "postgresql://h/x")) is kind
 
 
+def test_a_text_that_no_database_keeps_is_a_bad_request() -> None:
+    """Half a surrogate pair has no bytes."""
+    with pytest.raises(UnicodeEncodeError) as caught:
+        "\ud800".encode()
+    assert type(translate(caught.value, "postgresql://h/x")) is BadRequest
+
+
+def test_a_message_is_one_line_with_the_address() -> None:
+    """However many lines the database writes."""
+    said = str(translate(psycopg.OperationalError("refused\n\tIs it running?"), "postgresql://h/x"))
+    assert said == "The store at postgresql://h/x does not answer: refused Is it running?"
+
+
 @pytest.mark.parametrize(
     ("statement", "converted"),
     [
@@ -331,6 +345,12 @@ def test_giving_up_on_a_lost_connection_is_no_error(connection: Connection) -> N
     connection.close()
     roll_back(connection)
     assert connection.closed
+
+
+def test_a_notice_is_read_as_it_was_written() -> None:
+    """Subjects may hold spaces, topics do not."""
+    for change in (Change("approval", "a b  c"), Change(ANY, ANY), Change("rule", "")):
+        assert read_notice(write_notice(change)) == change
 
 
 async def test_it_reads_and_the_server_refuses_it_every_change(postgres_url: str) -> None:

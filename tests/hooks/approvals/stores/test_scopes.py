@@ -113,6 +113,25 @@ def test_a_folder_covers_only_edits_of_files_that_have_a_path(
     assert not covers(make_rule(f"below:{base}"), make_request(**facts))
 
 
+@pytest.mark.parametrize(
+    ("prompt", "question"),
+    [
+        ("Fix typos?", "Fix typos?"),
+        ("Write to notes/a.txt?", "Write to ‹file›?"),
+        ("Write to /home/ann/project/notes/a.txt (given as 'notes/a.txt')?", None),
+        ("Write to notes/a.txt.bak?", "Write to notes/a.txt.bak?"),
+        ("notes/a.txt", "notes/a.txt"),
+    ],
+)
+def test_a_question_is_the_prompt_without_the_file_of_an_edit(
+    prompt: str, question: str | None
+) -> None:
+    """However it is spelled there; a prompt that is nothing but the path stays as it is."""
+    given = {"file_path": "notes/a.txt", "content": "Fix typos?"}
+    named = name_question(make_request(prompt=prompt, tool_input=given))
+    assert named == (question or "Write to ‹file› (given as '‹file›')?")
+
+
 def test_a_command_cannot_write_its_own_question() -> None:
     """Nothing of the input but the path of an edit is left out."""
     given = {"command": "Fix typos?"}

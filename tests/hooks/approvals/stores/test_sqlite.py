@@ -15,7 +15,7 @@ import pytest
 from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores import sqlite_connection as connections
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.sqlite import Job, Readers, SqliteEngine
+from amplifier_hooks.approvals.stores.sqlite import Job, Readers, SqliteEngine, report
 from amplifier_hooks.approvals.stores.sqlite_connection import connect
 
 
@@ -38,6 +38,12 @@ async def engine(tmp_path: Path) -> Any:
     await opened.write(lambda t: t.run("CREATE TABLE numbers (n BIGINT PRIMARY KEY)"))
     yield opened
     await opened.close()
+
+
+async def test_writes_return_and_are_read(engine: SqliteEngine) -> None:
+    """What was written is there for every reader when the write returns."""
+    assert await asyncio.gather(*(engine.write(add(n)) for n in range(20))) == list(range(20))
+    assert await engine.read(read_numbers) == list(range(20))
 
 
 async def test_readers_cannot_write(engine: SqliteEngine) -> None:
@@ -143,6 +149,41 @@ def test_a_loop_that_ends_leaves_no_thread_that_holds_the_process(tmp_path: Path
     assert asyncio.run(go_on()) in ([2], [1, 2])
 
 
+def report_from_thread(*jobs: Job) -> None:
+    thread = threading.Thread(target=report, args=(jobs,))
+    thread.start()
+    thread.join()
+
+
+async def test_results_and_errors_reach_who_awaits() -> None:
+    """From another thread."""
+    good, bad, gone = (Job.make(lambda transaction: None) for _ in range(3))
+    good.result, bad.error = 7, KeyError("mine")
+    gone.future.cancel()
+    report_from_thread(good, bad, gone)
+    assert await good.future == 7
+    with pytest.raises(KeyError):
+        await bad.future
+    assert gone.future.cancelled()
+
+
+def test_a_closed_loop_is_passed_over() -> None:
+    """Others still get theirs."""
+
+    async def make() -> Job:
+        return Job.make(lambda transaction: None)
+
+    gone = asyncio.run(make())
+
+    async def live() -> Any:
+        here = Job.make(lambda transaction: None)
+        here.result = "here"
+        report_from_thread(gone, here)
+        return await here.future
+
+    assert asyncio.run(live()) == "here"
+
+
 class Rig:
     """Two readers, and a connection that writes."""
 
@@ -169,6 +210,24 @@ async def rig(tmp_path: Path) -> Any:
 def count(transaction: Any) -> int:
     number: int = transaction.run("SELECT count(*) AS n FROM numbers")[0]["n"]
     return number
+
+
+async def test_one_work_sees_one_state(rig: Rig) -> None:
+    """What is written meanwhile is for the next one."""
+    begun, release = threading.Event(), threading.Event()
+
+    def look_twice(transaction: Any) -> tuple[int, int]:
+        first = count(transaction)
+        begun.set()
+        release.wait(30)
+        return first, count(transaction)
+
+    looking = rig.put(look_twice)
+    await asyncio.to_thread(begun.wait, 30)
+    rig.writing.execute("INSERT INTO numbers VALUES (1)")
+    assert await rig.put(count) == 1
+    release.set()
+    assert await looking == (0, 0)
 
 
 async def test_errors_are_named_and_do_not_stop_the_thread(rig: Rig) -> None:

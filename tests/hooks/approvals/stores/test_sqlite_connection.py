@@ -20,16 +20,18 @@ from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.models import ApprovalFilter
 from amplifier_hooks.approvals.stores import sqlite_connection as clocks
 from amplifier_hooks.approvals.stores.approval_rows import list_approvals
-from amplifier_hooks.approvals.stores.engine import Transaction
+from amplifier_hooks.approvals.stores.engine import Change, Transaction
 from amplifier_hooks.approvals.stores.sqlite_connection import (
     BootClock,
     ReadOnlySqlite,
+    SqliteTransaction,
     connect,
     prepare_file,
     read_boot_id,
+    read_time_since_boot,
 )
 from amplifier_hooks.approvals.stores.store import open_store
-from tests.support.stores import ask
+from tests.support.stores import ManualClock, ask
 
 
 def test_file_and_folder_are_their_owner_s_alone(tmp_path: Path) -> None:
@@ -57,6 +59,23 @@ def test_every_connection_syncs_in_full_to_a_write_ahead_log(tmp_path: Path) -> 
         assert connection.execute("PRAGMA journal_mode").fetchone() == {"journal_mode": "wal"}
         assert connection.execute("PRAGMA query_only").fetchone() == {"query_only": reads_only}
         connection.close()
+
+
+def test_the_clock_answers_within_statements(tmp_path: Path) -> None:
+    """`unix_now()` is the clock that was given."""
+    connection = connect(tmp_path / "s.db", lambda: 12.5)
+    assert SqliteTransaction(connection).run("SELECT unix_now() AS now") == [{"now": 12.5}]
+    connection.close()
+
+
+def test_a_transaction_takes_named_values_and_keeps_news(tmp_path: Path) -> None:
+    """Rows come as mappings."""
+    connection = connect(tmp_path / "s.db", time.time)
+    transaction = SqliteTransaction(connection)
+    assert transaction.run("SELECT :a AS a, :b AS b", a=1, b=None) == [{"a": 1, "b": None}]
+    transaction.announce("approval", "x")
+    assert transaction.changes == [Change("approval", "x")]
+    connection.close()
 
 
 def test_what_is_no_store_is_named(tmp_path: Path) -> None:
@@ -231,6 +250,13 @@ def test_how_far_it_came_is_saved_about_once_a_second(database: sqlite3.Connecti
     assert 2 <= len(set(saved)) - 1 <= 4
 
 
+def test_this_machine_has_a_boot_and_a_time_since() -> None:
+    """The id stays, and the time goes on."""
+    assert read_boot_id() == read_boot_id() != ""
+    before = read_time_since_boot()
+    assert 0 < before <= read_time_since_boot()
+
+
 def test_without_a_boot_id_each_opening_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes then agree only as far as the wall clock does."""
     monkeypatch.setattr(clocks, "_BOOT_ID", Path("/nowhere/boot_id"))
@@ -318,3 +344,18 @@ async def test_a_file_that_is_no_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("milk, eggs, and so on, for longer than a page has bytes")
     with pytest.raises(StoreUnavailable, match=r"notes\.txt does not work"):
         await ReadOnlySqlite(tmp_path / "notes.txt").read(count)
+
+
+async def test_time_is_told_by_the_clock_of_the_store(tmp_path: Path) -> None:
+    """The wall clock may have been set since the store was made."""
+    path = tmp_path / "store.db"
+    async with await open_store(path) as store:
+        made = await ask(store)
+    with closing(sqlite3.connect(path)) as own, own:
+        own.execute("UPDATE boot_clock SET anchor = anchor + 1000")
+
+    def read_now(transaction: Transaction) -> float:
+        return float(transaction.run("SELECT unix_now() AS now")[0]["now"])
+
+    assert 999 < await ReadOnlySqlite(path).read(read_now) - made.created < 1600
+    assert await ReadOnlySqlite(path, ManualClock(5.0)).read(read_now) == 5.0

@@ -67,6 +67,25 @@ async def test_works_that_wait_share_one_sync(rig: Rig) -> None:
     assert commits == rig.saved
 
 
+async def test_a_work_that_fails_takes_no_other_with_it(rig: Rig) -> None:
+    """Its own statements are undone, and its error is its caller's."""
+    release = rig.hold()
+
+    def fail(transaction: Any) -> None:
+        add(99)(transaction)
+        raise KeyError("mine")
+
+    good, bad, twice = rig.put(add(1)), rig.put(fail), rig.put(add(1))
+    release.set()
+    await good
+    with pytest.raises(KeyError, match="mine"):
+        await bad
+    with pytest.raises(OSError, match="named: UNIQUE"):
+        await twice
+    found = await rig.put(lambda transaction: transaction.run("SELECT n FROM numbers"))
+    assert found == [{"n": 1}]
+
+
 async def test_a_full_disk_fails_the_whole_group_and_nothing_is_half_written(rig: Rig) -> None:
     """SQLite ends the transaction by itself; nobody is told that their work was done."""
     await rig.put(lambda transaction: transaction.run("PRAGMA max_page_count = 10"))
@@ -89,3 +108,11 @@ async def test_a_work_that_nobody_awaits_any_more_is_not_begun(rig: Rig) -> None
     release.set()
     found = await rig.put(lambda transaction: transaction.run("SELECT n FROM numbers"))
     assert found == []
+
+
+async def test_the_end_waits_for_what_was_put(tmp_path: Path) -> None:
+    """Nothing that was accepted is dropped."""
+    rig = Rig(tmp_path / "s.db")
+    works = [rig.put(add(number)) for number in range(GROUP + 10)]
+    await asyncio.to_thread(rig.writer.close)
+    await asyncio.gather(*works)

@@ -29,6 +29,18 @@ async def test_a_time_that_is_none_is_refused(store: Store) -> None:
 ANSWER = {"hook": "guard", "action": "deny", "ms": 2.5}
 
 
+def test_the_answers_of_a_dispatch_are_counted_in_their_hour() -> None:
+    """Each hook by itself."""
+    record = SessionRecord(
+        number=1, time=7205.0, type="dispatch", event="tool:pre", body={"hooks": [ANSWER, ANSWER]}
+    )
+    counted = list(list_figures(record))
+    assert [(one.hour, one.hook, one.action, one.milliseconds) for one in counted] == [
+        (7200.0, "guard", "deny", 5.0)
+    ]
+    assert (counted[0].count, counted[0].slowest) == (2, 2.5)
+
+
 def test_a_decision_on_its_own_is_counted_and_other_records_are_not() -> None:
     """As trails of the lowest level have it."""
     assert (
@@ -66,6 +78,20 @@ def test_no_body_breaks_the_count(body: Any) -> None:
         ):
             assert math.isfinite(answer.milliseconds)
             assert isinstance(answer.action, str)
+
+
+@pytest.mark.parametrize("ms", [10**400, 1e308, -1, True, float("nan")])
+def test_a_time_that_no_hook_takes_is_not_added(ms: float) -> None:
+    """Two such figures of one agent would make the sums of all agents infinite, for ever."""
+    record = SessionRecord(
+        number=1,
+        time=1.0,
+        type="dispatch",
+        event="tool:pre",
+        body={"hooks": [{**ANSWER, "ms": ms}]},
+    )
+    (found,) = list_figures(record)
+    assert (found.count, found.timed, found.milliseconds) == (1, 0, 0.0)
 
 
 @pytest.mark.parametrize(

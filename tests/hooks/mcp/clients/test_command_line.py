@@ -26,6 +26,26 @@ MODULE = "amplifier_hooks.cli.main"
 MEMO = {"stdio": "", "args": "", "passed": "3"}
 
 
+def test_a_command_is_read_back() -> None:
+    """What was in the entry, the bundle, and the server with its own dashes."""
+    command, *args = GATEWAY.build("my server", MEMO, ["--", "npx", "-y", "--", "--name", ""])
+    line = read_line(command, args)
+    assert line is not None
+    assert (line.program, line.bundle, line.memo) == (str(GATEWAY.python), GATEWAY.bundle, MEMO)
+    assert line.server == ("npx", "-y", "--", "--name", "")
+    assert args[args.index("--name") + 1].startswith("my-server-")
+
+
+def test_an_address_is_read_back() -> None:
+    """With the variables of its headers, and the word before one."""
+    words = ["--http", "https://x/mcp", "--header-env", "A=B", "--header-env", "C=D"]
+    command, *args = GATEWAY.build("x", {"http": ""}, [*words, "--header-env", "E=Bearer T"])
+    line = read_line(command, args)
+    assert line is not None
+    assert (line.url, line.variable) == ("https://x/mcp", "")
+    assert line.headers == (("A", "B"), ("C", "D"), ("E", "Bearer T"))
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -61,6 +81,14 @@ def test_a_gateway_that_a_person_has_written_is_read() -> None:
     line = _read(SCRIPT, "mcp", "gateway", "--http-env", "V", "--header-env", "A=B")
     assert line is not None
     assert (line.variable, line.headers) == ("V", (("A", "B"),))
+
+
+@pytest.mark.parametrize("word", ["npx", "--listen", "${X}", "--bundl=x", "--bundle", "", "-h"])
+def test_a_word_that_is_new_to_us_is_named(word: str) -> None:
+    """Whatever stands behind it may be an option that we would not see."""
+    line = _read(SCRIPT, "mcp", "gateway", word)
+    assert line is not None
+    assert line.unknown == (word or "''")
 
 
 @pytest.mark.parametrize(

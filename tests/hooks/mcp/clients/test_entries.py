@@ -19,6 +19,7 @@ from amplifier_hooks.mcp.clients.entries import (
     Unbridgeable,
     Wish,
     check_server,
+    check_text,
     find_line,
     find_own_line,
     hide_address,
@@ -53,6 +54,17 @@ def test_a_command_comes_back_as_it_was(client: str, entry: dict[str, Any]) -> N
     }
     assert dialect.wrap("s", wrapped, WISH) == wrapped
     assert dialect.unwrap(wrapped) == entry
+
+
+def test_another_bundle_takes_the_place_of_the_first() -> None:
+    """There is never a gateway before a gateway."""
+    wrapped = CLAUDE.wrap("s", {"command": "npx"}, WISH)
+    other = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")))
+    again = CLAUDE.wrap("s", wrapped, other)
+    line = find_line(again)
+    assert line is not None
+    assert (line.bundle, line.server) == (Path("/b.yaml"), ("npx",))
+    assert CLAUDE.unwrap(again) == {"command": "npx"}
 
 
 def test_a_gateway_of_the_person_stays() -> None:
@@ -142,6 +154,11 @@ def test_an_address_that_is_gone_from_the_environment_cannot_come_back() -> None
     assert find_line(wrapped) is not None
     for env in ({}, None, {"AMPLIFIER_MCP_URL": 1}):
         assert CLAUDE.unwrap({**wrapped, "env": env}) == {**wrapped, "env": env}
+
+
+def test_a_text_is_returned_as_it_is() -> None:
+    """If a command can carry it."""
+    assert check_text("é \n", "it") == "é \n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import tomllib
 from pathlib import Path
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.installing.json_edit import (
     JsonProblem,
+    Node,
+    parse_json,
 )
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, read_settings
 from amplifier_hooks.guards.mcp.client_files import McpPlace
+from amplifier_hooks.mcp.clients import settings_files
 from amplifier_hooks.mcp.clients.command_line import Gateway
 from amplifier_hooks.mcp.clients.entries import Wish
 from amplifier_hooks.mcp.clients.settings_files import (
@@ -37,6 +41,20 @@ def _open(path: Path, text: str, *tables: tuple[str, ...], client: str = "claude
     path.write_text(text)
     places = tuple(McpPlace("user", path, keys) for keys in tables)
     return ServersFile(client, read_settings(path), places)
+
+
+def test_the_tables_that_are_asked_about_are_changed_and_no_others(tmp_path: Path) -> None:
+    """A file may have one for the person, and one for each project."""
+    text = json.dumps({"s": {"a": {"command": "x"}}, "p": {"/": {"s": {"b": {"command": "y"}}}}})
+    file = _open(tmp_path / "c.json", text, ("p", "/", "s"))
+    assert [name for _, name, _ in file.list_servers()] == ["b"]
+    changed = json.loads(file.add(WISH))
+    assert changed["s"]["a"] == {"command": "x"}
+    assert changed["p"]["/"]["s"]["b"]["command"] == "/opt/python"
+    guarded = _open(tmp_path / "c.json", json.dumps(changed), ("p", "/", "s"), ("s",))
+    assert guarded.has_ours()
+    assert guarded.remove().decode() == text
+    assert not file.has_ours()
 
 
 def test_a_server_that_cannot_be_guarded_does_not_stop_the_others(tmp_path: Path) -> None:
@@ -102,6 +120,13 @@ def test_only_what_differs_is_written() -> None:
     assert change_json_servers(changed, KEYS, {"a": list_json_servers(TEXT, KEYS)["a"]}) == TEXT
 
 
+def test_a_server_can_become_another_kind() -> None:
+    """Keys go and come."""
+    changed = change_json_servers(TEXT, KEYS, {"b": {"command": "z", "args": []}})
+    assert list_json_servers(changed, KEYS)["b"] == {"command": "z", "args": []}
+    assert changed.replace('{"command": "z", "args": []}', '{"url": "http://b"}') == TEXT
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -114,6 +139,24 @@ def test_a_key_that_is_there_twice_is_refused(text: str) -> None:
     """Nobody knows which one a client reads."""
     with pytest.raises(JsonProblem, match="a second time"):
         change_json_servers(text, KEYS, {"a": {"command": "x"}})
+
+
+def test_a_large_file_is_not_read_again_for_every_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude Code keeps much more than servers in its file."""
+    servers = {f"s{number}": {"command": "x", "args": ["1"]} for number in range(20)}
+    text = json.dumps({"mcpServers": servers, "history": ["x" * 50] * 1000}, indent=2)
+    large: set[str] = set()
+
+    def parse(text: str, **options: bool) -> Node:
+        if len(text) > 50_000:
+            large.add(text)
+        return parse_json(text, **options)
+
+    monkeypatch.setattr(settings_files, "parse_json", parse)
+    wanted = {name: {"command": "y", "args": ["2", "3"], "env": {}} for name in servers}
+    changed = change_json_servers(text, ("mcpServers",), wanted)
+    assert json.loads(changed)["mcpServers"] == wanted
+    assert large == {text}
 
 
 VALUES = st.recursive(
@@ -352,3 +395,23 @@ TOML_VALUES = st.recursive(
 def test_what_is_written_is_read_back(name: str, value: Any) -> None:
     """Whatever the value, and whatever its name."""
     assert tomllib.loads(f"{write_key(name)} = {write_value(value)}") == {name: value}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a\x7f\n", '"a\\u007f\\n"'),
+        ({"a b": [True, 1.5]}, '{ "a b" = [true, 1.5] }'),
+        ({}, "{}"),
+        (datetime.date(2026, 1, 2), "2026-01-02"),
+        (datetime.time(1, 2, 3), "01:02:03"),
+    ],
+)
+def test_values_look_as_people_write_them(value: Any, text: str) -> None:
+    """In one line."""
+    assert write_value(value) == text
+
+
+def test_a_key_has_quotes_only_where_it_needs_them() -> None:
+    """And dots between its parts."""
+    assert write_key("mcp_servers", "my server", "env") == 'mcp_servers."my server".env'

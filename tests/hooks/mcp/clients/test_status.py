@@ -217,3 +217,11 @@ def test_servers_of_extensions_are_shown(home: Path) -> None:
     (server,) = read_client("gemini", home).servers
     assert server.state == "cannot be guarded"
     assert "belongs to the extension 'x'" in server.detail
+
+
+def test_a_client_without_servers_has_nothing_to_guard(home: Path) -> None:
+    """Its program is found if it is there."""
+    program = home / "bin" / "cursor-agent"
+    program.touch(0o755)
+    status = read_client("cursor", home)
+    assert (status.servers, status.stands, status.program) == ((), True, str(program))

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_hooks.guards.mcp.frames import write_frame
 from amplifier_hooks.machine.programs import list_binding_words
@@ -42,6 +44,14 @@ async def read_all(pieces: list[bytes], largest: int = 100) -> list[bytes | str]
         if line is None:
             return found
         found.append(line)
+
+
+@given(st.lists(st.binary(max_size=30), max_size=8))
+def test_lines_do_not_depend_on_the_pieces_in_which_they_come(pieces: list[bytes]) -> None:
+    """Blank ones are skipped, and what has no end is no line."""
+    whole = b"".join(pieces)
+    lines = [one.rstrip(b"\r") for one in whole.split(b"\n")[:-1] if one.strip()]
+    assert asyncio.run(read_all(pieces, 1_000)) == lines
 
 
 async def test_a_line_that_is_too_long_is_told_and_skipped() -> None:

@@ -14,6 +14,7 @@ from amplifier_hooks.mcp.gateway.channel import ChannelError
 from amplifier_hooks.mcp.gateway.requests import (
     FROM_CLIENT,
     FROM_SERVER,
+    PROTOCOL,
     Pending,
     Progress,
     Side,
@@ -98,6 +99,12 @@ def test_a_name_that_could_be_taken_for_another_is_refused(method: str, name: st
         FROM_CLIENT[method].check({"name": name}, 1)
 
 
+@pytest.mark.parametrize("name", ["delete_all", "List Files", "größe", "a/b.c-d", "日本"])
+def test_ordinary_names_pass(name: str) -> None:
+    """Whatever their language."""
+    FROM_CLIENT["tools/call"].check({"name": name}, 1)
+
+
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pending, "FIRST", 0.001)
@@ -153,6 +160,20 @@ def make(id: object, **params: object) -> Pending:
     )
 
 
+async def test_a_request_is_found_by_its_id_until_it_is_answered() -> None:
+    """A later one may have the same id, and is not removed for the first."""
+    side = Side("server", Line())
+    first, second = make(1), make(1)
+    assert side.add(first)
+    assert not side.add(second)
+    assert side.find(1) is first
+    assert side.find("1") is None
+    side.remove(first)
+    assert side.add(second)
+    side.remove(first)
+    assert side.find(1) is second
+
+
 def test_the_id_of_a_cancelled_request_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answer may come all the same, unless nobody was asked; not all of them are kept."""
     monkeypatch.setattr("amplifier_hooks.mcp.gateway.requests.MOST_GIVEN_UP", 2)
@@ -179,3 +200,10 @@ async def test_a_request_is_answered_once() -> None:
     pending.fail(ValueError("gone"))
     with pytest.raises(ValueError, match="gone"):
         await pending.response
+
+
+def test_the_newer_protocol_is_told_by_what_its_requests_carry() -> None:
+    """And by nothing else."""
+    assert make(1, _meta={PROTOCOL: "2026-07-28"}).is_modern
+    assert not make(1, _meta={}).is_modern
+    assert not make(1, _meta=3).is_modern

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -11,8 +11,10 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_hooks.agent.trust.material import Material
 from amplifier_hooks.mcp.server.bundle_tools import (
+    Verdict,
     describe_approvers,
     describe_rules,
+    explain_verdict,
     list_shell_commands,
 )
 from tests.hooks.mcp.server.world import World, read
@@ -65,6 +67,17 @@ async def test_a_question_is_told_with_its_options_and_who_is_asked(world: World
     assert told["people"]["persons"] == 2
     assert "amplifier approvals" in told["people"]["asked"]
     assert not world.store.exists()
+
+
+async def test_what_no_hook_minds_may_go_on_as_far_as_limits_let_it(world: World) -> None:
+    """The default bundle watches whether a session repeats itself."""
+    reply = await world.call("check_call", bash("ls"))
+    told = read(reply)
+    assert told["answer"] == "continue"
+    assert [(one["module"], one["kind"]) for one in told["not_asked"]] == [
+        ("hooks-progress-monitor", "depends")
+    ]
+    assert reply.text.startswith("No hook that was asked would stop or change this call. What")
 
 
 async def test_a_change_is_told_with_the_input_that_would_run(world: World) -> None:
@@ -212,6 +225,21 @@ async def test_a_hook_that_fails_is_told_with_its_error(
     assert "KeyError" in failed[0]["error"]
 
 
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({}, "the person at the terminal of the session"),
+        ({"mode": "deny", "via": "store"}, "nobody is asked"),
+        ({"mode": "edits"}, "edits of files in this folder are allowed without asking"),
+        ({"via": ["terminal", "store"]}, "terminal of the session and people who answer with"),
+        ({"via": "server"}, "people at the server that the bundle names"),
+    ],
+)
+def test_each_way_to_people_is_told_in_words(section: dict[str, object], told: str) -> None:
+    """As the section `approval` has it."""
+    assert told in describe_approvers(section).asked
+
+
 def test_how_many_must_allow_is_told_and_no_address_or_token() -> None:
     """What opens the way to people is none of the agent's business."""
     section = {
@@ -262,6 +290,16 @@ def test_wrong_options_are_told(world: World) -> None:
         list_shell_commands(entry, material, host, {})
 
 
+@pytest.mark.parametrize("answer", get_args(Verdict))
+def test_every_answer_has_its_sentence(answer: str) -> None:
+    """The session is mentioned where it could still matter, shadow mode always."""
+    plain = explain_verdict(answer, enforced=True, depends=False)
+    assert plain.endswith(".")
+    dependent = explain_verdict(answer, enforced=True, depends=True)
+    assert ("may still stop it" in dependent) == (answer not in ("deny", "unknown"))
+    assert "shadow mode" in explain_verdict(answer, enforced=False, depends=False)
+
+
 RULE = {"name": "no-vault", "path": "vault/**", "action": "deny", "reason": "Ask Ann first"}
 
 
@@ -290,6 +328,12 @@ async def test_hooks_come_in_their_order_with_what_they_are(world: World) -> Non
     unseen = {one["module"] for one in told["modules"] if not one["listed"]}
     assert unseen == {"mine (mine.py)", "hooks-otel"}
     assert world.digest() == before
+
+
+async def test_without_an_event_all_are_listed(world: World) -> None:
+    """In the order of a session."""
+    everything = read(await world.call("list_hooks"))["hooks"]
+    assert {"tool:pre", "tool:post", "prompt:submit"} <= {one["event"] for one in everything}
 
 
 async def test_an_event_that_is_misspelt_is_refused(world: World) -> None:

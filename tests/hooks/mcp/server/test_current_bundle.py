@@ -64,6 +64,15 @@ async def test_hooks_stay_mounted_until_the_bundle_changes(world: World) -> None
     assert third.list_rows("tool:pre") == []
 
 
+async def test_what_was_read_is_used_again_for_a_moment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent may ask many times in a row."""
+    monkeypatch.setattr(bundle_module, "FRESH_SECONDS", 1000.0)
+    bundle = CurrentBundle(world.project)
+    assert await bundle.load() is await bundle.load()
+
+
 @pytest.mark.parametrize(
     ("module", "source", "kind", "listed"),
     [
@@ -88,6 +97,14 @@ def test_only_what_is_known_to_have_no_effect_is_asked(
     assert bundle.find_effect(entry).kind == kind
     assert bundle.is_listed(entry) is listed
     assert bundle.name_module(entry) == (module if source is None else f"{module} ({source})")
+
+
+def test_a_module_of_ours_is_ours() -> None:
+    """One that nobody has installed is not, nor one of another kind of id."""
+    own = BundledModules()
+    assert own.contains(ModuleEntry(module="hooks-rules"))
+    assert not own.contains(ModuleEntry(module="hooks-not-there"))
+    assert not own.contains(ModuleEntry(module="./hooks-rules"))
 
 
 def test_one_with_a_source_is_what_its_author_made() -> None:
@@ -119,3 +136,9 @@ def test_what_only_observes_is_an_observer_for_sessions_too() -> None:
     """A guard is never passed over."""
     quiet = {name for name, known in EFFECTS.items() if known.kind == "observes"}
     assert quiet < OBSERVERS
+
+
+def test_why_a_hook_was_not_asked_is_said_in_words() -> None:
+    """What it does, and that it did not do it."""
+    assert EFFECTS["hooks-rate-limit"].why.endswith("; it was not called, so nothing was counted")
+    assert EFFECTS["hooks-rules"].why == "applies the rules of the bundle"

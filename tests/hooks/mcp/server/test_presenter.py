@@ -39,6 +39,15 @@ def test_what_fits_stays_as_it_is() -> None:
     assert cut(value, SMALL) == value
 
 
+def test_whatever_is_cut_is_small() -> None:
+    """Two members each, two levels deep, five characters and a remark."""
+    value: object = "word " * 1000
+    for _ in range(3):
+        value = [value] * 50
+        value = {f"{'key' * 500}{number}": value for number in range(20)}
+    assert len(json.dumps(cut(value, SMALL))) < 4_000
+
+
 PRESENTER = build_presenter(None)
 
 

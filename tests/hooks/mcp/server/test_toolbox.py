@@ -51,6 +51,11 @@ async def run(arguments: Given) -> Got:
 TOOL = Tool("repeat", "Repeat", "Repeats.", Given, Got, run)
 
 
+async def test_valid_arguments_get_an_answer() -> None:
+    """What is left out has its default."""
+    assert await TOOL.call({"title": "ab"}) == Got(summary="Done.", title="ababab")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

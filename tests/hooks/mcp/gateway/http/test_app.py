@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.utils import cancel_and_wait
 from amplifier_hooks.guards.mcp.frames import answer, read_frames, write_frame
 from amplifier_hooks.mcp.gateway.channel import Channel, ChannelError
@@ -323,6 +325,7 @@ async def test_a_long_call_keeps_the_connection_alive(monkeypatch: pytest.Monkey
 
 
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+ERROR = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'
 
 
 class Client:
@@ -357,6 +360,34 @@ class Client:
         answer = Answer(reply, self.send, {"X": "1"}, accepts_json=json, modern=modern)
         async with asyncio.timeout(30):
             return await answer.write(self.receive)
+
+
+async def test_an_answer_that_is_there_is_json():
+    """Without a stream around it."""
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
+    reply.answer("1", ANSWER)
+    assert await client.take(reply)
+    assert (client.status, client.kind, client.parts) == (200, "application/json", [ANSWER])
+    assert client.is_ended
+
+
+@pytest.mark.parametrize(("modern", "status"), [(True, 404), (False, 200)])
+async def test_errors_have_a_status_without_a_session(modern: bool, status: int):
+    """As the protocol wants it since 2026-07-28."""
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
+    reply.answer("1", ERROR)
+    assert await client.take(reply, modern=modern)
+    assert client.status == status
+
+
+async def test_several_messages_are_a_stream():
+    """In their order; the last part ends it."""
+    client, reply = Client(), Reply({"1"}, accepts_events=True)
+    reply.add(b"{}")
+    reply.answer("1", ANSWER)
+    assert await client.take(reply)
+    assert client.kind == "text/event-stream"
+    assert client.parts == [PING, write_event(b"{}"), write_event(ANSWER), b""]
 
 
 async def test_an_answer_that_takes_its_time_is_a_stream_with_pings(
@@ -531,6 +562,13 @@ async def test_a_host_that_is_not_ours_is_said():
     settings = ListenSettings("192.0.2.1", token="a-token-of-sixteen")
     with pytest.raises(ChannelError, match=r"Cannot listen on 192\.0\.2\.1"):
         await listen(settings, Relay().serve)
+
+
+async def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+    """Before anything listens."""
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ModuleLoadError, match=r"'uvicorn'.*\[mcp\]"):
+        await listen(ListenSettings(), Relay().serve)
 
 
 async def test_signals_are_left_to_who_runs_it():

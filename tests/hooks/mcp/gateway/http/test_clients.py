@@ -56,6 +56,18 @@ async def test_who_sends_waits_for_room_and_who_cannot_wait_is_left_out(
     assert await box.read() == b"b"
 
 
+async def test_messages_come_in_order_and_end_with_the_last_answer():
+    """Two requests in one body have two answers."""
+    reply = Reply({"1", "2"}, accepts_events=True)
+    reply.add(b"a")
+    reply.answer("1", b"b")
+    assert not reply.is_ended
+    reply.answer("2", b"c")
+    reply.add(b"too late")
+    assert [reply.pop() for _ in range(4)] == [b"a", b"b", b"c", None]
+    assert reply.is_drained
+
+
 async def test_whoever_waits_is_woken_by_a_message_or_the_end():
     """Nobody polls."""
     reply = Reply({"1"}, accepts_events=True)
@@ -98,6 +110,19 @@ def _tell(method: str = "notifications/message", **params: Any) -> Frame:
 
 def _take_all(reply: Reply) -> list[Any]:
     return [json.loads(raw) for raw in iter(reply.pop, None)]
+
+
+async def test_each_answer_goes_to_who_asked():
+    """Also if 1 and "1" are two requests."""
+    session = ClientSession("s")
+    first = await session.submit([_ask(1)], accepts_events=True)
+    second = await session.submit([_ask("1")], accepts_events=True)
+    assert await session.receive() == _ask(1).raw
+    await session.send(answer("1", {"x": 2}))
+    await session.send(answer(1, {"x": 1}))
+    await session.send(answer(3, {}))
+    assert [one["result"]["x"] for one in (*_take_all(first), *_take_all(second))] == [1, 2]
+    assert session.is_idle
 
 
 async def test_an_id_is_used_once_at_a_time():
@@ -312,6 +337,14 @@ async def test_a_client_that_leaves_cancels_its_request_and_no_other():
     await shared.send(answer(ids[0], {}))
     await shared.send(answer(ids[1], {}))
     assert (_take_all(replies[0]), len(_take_all(replies[1]))) == ([], 1)
+
+
+async def test_a_notification_is_passed_on_and_has_no_answer():
+    """Of a kind that the protocol may get one day."""
+    shared = SharedClients()
+    reply = await shared.submit(_tell_modern("notifications/new"), accepts_events=True)
+    assert not reply.open
+    assert (await _receive(shared))["method"] == "notifications/new"
 
 
 async def test_headers_of_arguments_are_learned_from_the_list():

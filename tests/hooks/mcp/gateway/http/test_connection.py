@@ -201,6 +201,21 @@ def test_the_end_of_a_stream_leaves_open_what_happened():
 
 
 @pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("https://mcp.example.com/mcp", SECRET),
+        ("http://127.0.0.1:8000/mcp", SECRET),
+        ("http://localhost/mcp", SECRET),
+        ("http://tools:8080/mcp", {}),
+        ("https://mcp.example.com/mcp?key=secret", {}),
+    ],
+)
+def test_an_address_can_be_used(url: str, headers: dict[str, str]):
+    """With TLS, on this machine, or with nothing to hide."""
+    assert check_address(url, headers) == Address(url, headers)
+
+
+@pytest.mark.parametrize(
     ("url", "headers", "reason"),
     [
         ("http://mcp.example.com/mcp", SECRET, "without TLS"),

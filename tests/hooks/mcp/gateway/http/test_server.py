@@ -78,6 +78,22 @@ async def test_an_answer_is_delivered_in_every_form(handler: Handler):
     assert server.requests[0].headers["accept"] == "application/json, text/event-stream"
 
 
+async def test_messages_before_the_answer_come_before_it():
+    """Progress is passed on when it comes, not with the answer."""
+    go_on = asyncio.Event()
+
+    async def handle(request: Request) -> None:
+        await request.write(STREAM, write_event(PROGRESS))
+        await go_on.wait()
+        await request.write(write_event(ANSWER))
+
+    async with run_channel(handler=handle) as (channel, _):
+        await channel.send(ask("tools/call"))
+        assert (await take(channel))["method"] == "notifications/progress"
+        go_on.set()
+        assert (await take(channel))["id"] == 1
+
+
 @pytest.mark.parametrize(
     ("handler", "reason"),
     [
@@ -252,6 +268,15 @@ def test_a_session_has_its_id_and_version_in_every_message_but_the_first():
     assert stream == {"Accept": "text/event-stream", "Last-Event-ID": "e1", **expected}
 
 
+def test_a_server_without_sessions_gets_the_version_only():
+    """Nothing is made up."""
+    conversation = Conversation()
+    _begin(conversation, session="")
+    assert conversation.list_headers(ask("ping")) == {"MCP-Protocol-Version": "2025-11-25"}
+    _begin(conversation, session="", version=3)
+    assert conversation.list_headers(ask("ping")) == {}
+
+
 @pytest.mark.parametrize("session", ["a b", "é", "x" * 2000])
 def test_a_session_that_no_header_can_name_is_an_error(session: str):
     """It could not be used."""
@@ -281,6 +306,13 @@ def test_tools_that_may_not_be_used_over_http_are_left_out(caplog: pytest.LogCap
         shown = Conversation().learn(ask("tools/list"), whole, {})
     assert shown.message["result"] == {"tools": [LISTED], "nextCursor": "2"}
     assert "'bad' is left out" in caplog.text
+
+
+@pytest.mark.parametrize("result", [{}, {"tools": {}}, {"tools": [LISTED]}])
+def test_other_answers_are_passed_on_as_they_are(result: dict[str, object]):
+    """Byte for byte."""
+    frame = answer(1, result)
+    assert Conversation().learn(ask("tools/list"), frame, {}) is frame
 
 
 CHANGE = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -568,6 +600,24 @@ async def test_a_failure_that_nobody_thought_of_is_an_answer_too(monkeypatch: py
         monkeypatch.setattr(Exchange, "run", fail)
         await channel.send(ask("ping", 2))
         assert "not thought of" in await take_error(channel)
+
+
+async def test_calls_do_not_wait_for_one_another():
+    """One that takes long holds up none."""
+    slow = asyncio.Event()
+
+    async def handle(request: Request) -> None:
+        if request.message["id"] == 0:
+            await slow.wait()
+        await request.reply()
+
+    async with run_channel(handle) as (channel, _):
+        for number in range(40):
+            await channel.send(ask_modern("tools/call", number, name="x"))
+        others = {(await take(channel))["id"] for _ in range(39)}
+        assert others == set(range(1, 40))
+        slow.set()
+        assert (await take(channel))["id"] == 0
 
 
 async def test_headers_repeat_the_message_that_is_sent():

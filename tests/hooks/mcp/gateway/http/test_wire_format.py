@@ -20,8 +20,40 @@ from amplifier_hooks.mcp.gateway.http.wire_format import (
     ServerEvent,
     decode_value,
     encode_value,
+    list_mirrored,
+    read_version,
     write_event,
 )
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+
+
+def _ask(method: str, **params: object) -> Frame:
+    return write_frame({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        (_ask("tools/call", name="add", uri="x", _meta=META), "add"),
+        (_ask("prompts/get", name="greet", _meta=META), "greet"),
+        (_ask("resources/read", uri="file:///a", name="x", _meta=META), "file:///a"),
+        (_ask("tools/list", name="x", _meta=META), None),
+        (_ask("tools/call", name=3, _meta=META), None),
+    ],
+)
+def test_version_method_and_name_are_those_of_the_message(frame: Frame, name: str | None):
+    """Which field is the name depends on the method."""
+    expected = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": frame.method}
+    assert list_mirrored(frame) == expected | ({"Mcp-Name": name} if name else {})
+
+
+@pytest.mark.parametrize("meta", [None, {}, [], {"io.modelcontextprotocol/protocolVersion": 3}])
+def test_a_message_of_a_session_has_none(meta: object):
+    """Without a version of its own, a message belongs to a session."""
+    frame = _ask("tools/call", name="add", _meta=meta)
+    assert read_version(frame) is None
+    assert list_mirrored(frame) == {}
 
 
 @pytest.mark.parametrize(
@@ -142,6 +174,12 @@ def test_a_tool_that_wants_what_is_not_allowed_is_refused(tool: dict[str, Any]):
     assert params.list_headers(_call("query", {"a": "x", "region": "eu"})) == {}
 
 
+def test_values_that_only_look_like_marks_are_none():
+    """A property may have that name, and an example may show it."""
+    tool = _tool(**{"x-mcp-header": {"type": "string", "default": {"x-mcp-header": 1}}})
+    assert ParamHeaders().learn([tool, "rubbish", {"name": 3}]) == {}
+
+
 def test_the_last_list_counts():
     """A tool that no longer wants a header gets none."""
     params = ParamHeaders()
@@ -214,6 +252,21 @@ def test_after_a_break_the_rest_of_an_event_is_forgotten():
     assert reader.last_id == "1"
 
 
+def test_an_event_without_data_only_says_where_to_go_on():
+    """Servers begin a stream with an id and no data."""
+    reader = EventReader()
+    assert reader.feed(b"id: 7\nretry: 250\ndata:\n\n") == []
+    assert (reader.last_id, reader.retry) == ("7", 0.25)
+
+
+@pytest.mark.parametrize("line", [b"retry: soon", b"retry: -1", b"retry: 99999999999", b"id: a\0b"])
+def test_fields_that_say_nothing_are_passed_over(line: bytes):
+    """A bad waiting time or id is as good as none."""
+    reader = EventReader()
+    assert reader.feed(line + b"\ndata: x\n\n") == [ServerEvent("message", b"x")]
+    assert (reader.last_id, reader.retry) == ("", None)
+
+
 @pytest.mark.parametrize(
     "chunk", [b"data: " + b"x" * 200, b"data: x\n" * 40, b"data: x\n" * 40 + b"\n"]
 )
@@ -233,3 +286,13 @@ def test_other_kinds_of_events_keep_their_kind():
     assert EventReader().feed(b"\xef\xbb\xbfevent: endpoint\ndata: /x\n\n") == [
         ServerEvent("endpoint", b"/x")
     ]
+
+
+def test_the_wait_grows_unless_the_server_says_how_long():
+    """Not without pause, and not for hours."""
+    reader = EventReader()
+    assert [reader.find_wait(trial) for trial in (0, 1, 99)] == [1, 2, 60]
+    reader.retry = 0
+    assert reader.find_wait(5) == 0.05
+    reader.retry = 9e6
+    assert reader.find_wait(0) == 60
