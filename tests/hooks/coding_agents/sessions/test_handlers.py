@@ -41,62 +41,156 @@ from tests.hooks.coding_agents.dialects.opencode.opencode_payloads import read_e
 from tests.hooks.coding_agents.dialects.recordings import make_incoming
 from tests.hooks.coding_agents.sessions.agents import PAYLOADS, Agent, read, start
 
+DENY = {"action": "deny", "reason": "no"}
+DENIED = ("deny", "Operation denied by strict: no")
+SAY = {"action": "inject_context", "context_injection": "mind the gap"}
+NEW = {"command": "echo safe"}
+ANSWERS: dict[str, tuple[str, str, str, dict[str, Any], dict[str, Any]]] = {
+    "a prompt is judged": ("claude", "UserPromptSubmit", PROMPT_SUBMIT, DENY, {"said": DENIED}),
+    "a prompt is rewritten": (
+        "copilot",
+        "userPromptSubmitted",
+        PROMPT_SUBMIT,
+        {"action": "modify", "data": {"prompt": "be careful", "metadata": {}}},
+        {"prompt": "be careful"},
+    ),
+    "claude tells of no requests, so their hooks speak with the prompt": (
+        "claude",
+        "UserPromptSubmit",
+        PROVIDER_REQUEST,
+        {**SAY, "ephemeral": True},
+        {"context": "mind the gap"},
+    ),
+    "and deny it, such as for its cost": (
+        "claude",
+        "UserPromptSubmit",
+        PROVIDER_REQUEST,
+        DENY,
+        {"said": DENIED},
+    ),
+    "a sub-agent's start": (
+        "claude",
+        "SubagentStart",
+        AGENT_SPAWN,
+        SAY,
+        {"context": "mind the gap"},
+    ),
+    "a permission is denied": ("claude", "PermissionRequest", PERMISSION, DENY, {"said": DENIED}),
+    "a permission that nobody minds is the person's": (
+        "claude",
+        "PermissionRequest",
+        PERMISSION,
+        {},
+        {"said": (None, None)},
+    ),
+    "a second start says nothing": (
+        "claude",
+        "SessionStart.compact",
+        TOOL_PRE,
+        DENY,
+        {"said": (None, None)},
+    ),
+    "a call is denied": ("claude", "PreToolUse", TOOL_PRE, DENY, {"said": DENIED}),
+    "a call becomes one of another tool": (
+        "claude",
+        "PreToolUse",
+        TOOL_PRE,
+        {"action": "modify", "data": {"tool_name": "Read", "tool_input": {}}},
+        {"decision": "deny", "reason": "another tool ('Read')"},
+    ),
+    "a call gets an input that is none": (
+        "claude",
+        "PreToolUse",
+        TOOL_PRE,
+        {"action": "modify", "data": {"tool_name": "Bash", "tool_input": ["x"]}},
+        {"said": ("deny", "A hook left no usable input for Bash: list")},
+    ),
+    "a text goes with the answer": (
+        "claude",
+        "PreToolUse",
+        TOOL_PRE,
+        SAY,
+        {"context": "mind the gap"},
+    ),
+    "a result is changed": (
+        "claude",
+        "PostToolUse",
+        TOOL_POST,
+        {
+            "action": "modify",
+            "data": {"tool_result": {"success": True, "output": "hidden", "error": None}},
+        },
+        {"output": "hidden", "withhold": False},
+    ),
+    "a result is withheld": (
+        "claude",
+        "PostToolUse",
+        TOOL_POST,
+        DENY,
+        {"output": "Operation denied by strict: no", "withhold": True},
+    ),
+    "an unchanged result": ("claude", "PostToolUse", TOOL_POST, {}, {"output": UNCHANGED}),
+}
+"""An agent, its event, the event of a hook, what that answers, and what the agent is told."""
 
-async def test_a_prompt_is_judged(project: Path) -> None:
-    """A hook of prompt:submit denies a prompt of the agent's person."""
-    async with start("claude", project) as one:
-        told = one.hook(PROMPT_SUBMIT, name="strict", action="deny", reason="no")
-        verdict = await one.tell("UserPromptSubmit")
-    assert told[0]["prompt"]
-    assert (verdict.decision, verdict.reason) == ("deny", "Operation denied by strict: no")
+
+@pytest.mark.parametrize("name", ANSWERS)
+async def test_an_agent_is_told_what_a_hook_answers(project: Path, name: str) -> None:
+    """At the event that it tells of."""
+    agent, native, event, fields, expected = ANSWERS[name]
+    async with start(agent, project) as one:
+        one.hook(event, name="strict", **fields)
+        verdict = await one.tell(native)
+    told = {
+        "said": (verdict.decision, verdict.reason),
+        "decision": verdict.decision,
+        "prompt": verdict.prompt,
+        "output": verdict.output,
+        "withhold": verdict.withhold,
+    }
+    for what, value in expected.items():
+        if what in ("context", "reason"):
+            assert value in str(getattr(verdict, what))
+        else:
+            assert told[what] == value
 
 
-async def test_a_prompt_can_be_rewritten(project: Path) -> None:
-    """What a hook makes of the prompt is handed back."""
-    async with start("copilot", project) as one:
-        one.hook(PROMPT_SUBMIT, action="modify", data={"prompt": "be careful", "metadata": {}})
-        verdict = await one.tell("userPromptSubmitted")
-    assert verdict.prompt == "be careful"
+@pytest.mark.parametrize(
+    ("agent", "native", "event", "key", "text"),
+    [
+        ("claude", "PreToolUse", TOOL_PRE, "tool_name", "Bash"),
+        ("codex", "PreToolUse", TOOL_PRE, "tool_name", "Bash"),
+        ("gemini", "BeforeTool", TOOL_PRE, "tool_name", "Bash"),
+        ("gemini", "BeforeTool", TOOL_PRE, "tool_input", "out.txt"),
+        ("claude", "PreToolUse", TOOL_PRE, "session_id", "s1"),
+        ("claude", "UserPromptSubmit", PROMPT_SUBMIT, "prompt", ""),
+        ("claude", "SubagentStart", AGENT_SPAWN, "agent_name", ""),
+        ("claude", "TaskCreated", "guest:task_created", "task_id", ""),
+        ("claude", "PostToolUseFailure", TOOL_ERROR, "error", "message"),
+        ("gemini", "Notification", USER_NOTIFICATION, "message", "requires execution"),
+    ],
+)
+async def test_a_hook_hears_what_an_agent_tells_under_our_names(
+    project: Path, agent: str, native: str, event: str, key: str, text: str
+) -> None:
+    """Whatever the agent calls its shell, a hook sees Bash with a command."""
+    async with start(agent, project) as one:
+        heard = one.hook(event)
+        verdict = await one.tell(native)
+    assert verdict.decision is None
+    assert len(heard) == 1
+    assert heard[0][key]
+    assert text in str(heard[0][key])
 
 
-async def test_hooks_of_the_model_request_speak_with_the_prompt(project: Path) -> None:
-    """Claude tells of no model requests: what hooks add there comes with the prompt."""
-    async with start("claude", project) as one:
-        one.hook(
-            PROVIDER_REQUEST,
-            action="inject_context",
-            context_injection="it is late",
-            ephemeral=True,
-        )
-        verdict = await one.tell("UserPromptSubmit")
-    assert any("late" in text for text in verdict.context)
-
-
-async def test_a_denied_request_denies_the_prompt(project: Path) -> None:
-    """A hook that allows no further request, such as for its cost, stops the turn here."""
-    async with start("claude", project) as one:
-        one.hook(PROVIDER_REQUEST, name="cost", action="deny", reason="spent")
-        verdict = await one.tell("UserPromptSubmit")
-    assert (verdict.decision, verdict.reason) == ("deny", "Operation denied by cost: spent")
-
-
-async def test_a_prompt_makes_the_budget_whole_again(project: Path) -> None:
-    """Injections count per turn, and a prompt begins one."""
-    async with start("claude", project) as one:
-        one.hook(PROMPT_SUBMIT, action="inject_context", context_injection="x" * 400)
-        await one.tell("UserPromptSubmit")
-        first = one.guest.coordinator.injection_budget
-        await one.tell("UserPromptSubmit")
-    assert first > 0
-    assert one.guest.coordinator.injection_budget == first
-
-
-async def test_the_prompt_of_a_sub_agent_renews_no_budget(project: Path) -> None:
-    """Else an agent could spend as much as it likes by delegating."""
+async def test_injections_count_per_prompt_of_the_person(project: Path) -> None:
+    """A sub-agent's prompt renews no budget, else an agent could spend it all by delegating."""
     async with start("codex", project) as one:
         one.hook(PROMPT_SUBMIT, action="inject_context", context_injection="x" * 400)
         await one.tell("UserPromptSubmit")
         spent = one.guest.coordinator.injection_budget
+        await one.tell("UserPromptSubmit")
+        assert one.guest.coordinator.injection_budget == spent > 0
         one.guest.blocked_stops = 3
         await one.tell("UserPromptSubmit", agent_id="sub")
         assert one.guest.coordinator.injection_budget > spent
@@ -208,38 +302,6 @@ async def test_a_text_at_the_end_of_a_turn_waits_for_the_next_prompt(project: Pa
     assert any("by the way" in text for text in verdict.context)
 
 
-async def test_what_is_said_at_a_sub_agents_start_is_for_it(project: Path) -> None:
-    """The context goes with the answer to its start."""
-    async with start("claude", project) as one:
-        told = one.hook(AGENT_SPAWN, action="inject_context", context_injection="be brief")
-        verdict = await one.tell("SubagentStart")
-    assert told[0]["agent_name"]
-    assert any("be brief" in text for text in verdict.context)
-
-
-async def test_events_without_a_counterpart_reach_hooks(project: Path) -> None:
-    """A hook may listen to guest:task_created."""
-    async with start("claude", project) as one:
-        told = one.hook("guest:task_created")
-        await one.tell("TaskCreated")
-    assert len(told) == 1
-
-
-async def test_a_notification_is_told(project: Path) -> None:
-    """Notifications of the agent are notifications here."""
-    async with start("gemini", project) as one:
-        told = one.hook(USER_NOTIFICATION)
-        await one.tell("Notification")
-    assert "requires execution" in told[0]["message"]
-
-
-async def test_a_second_start_of_the_same_session_says_nothing(project: Path) -> None:
-    """After a compaction the agent starts its session again; it was announced already."""
-    async with start("claude", project) as one:
-        verdict = await one.tell("SessionStart.compact")
-    assert verdict.decision is None
-
-
 class Person:
     """Answers every question the same way."""
 
@@ -258,38 +320,17 @@ def _seat(one: Agent, option: str) -> Person:
     return person
 
 
-async def test_without_anybody_the_agent_asks_its_own_person(project: Path) -> None:
-    """No hook and nobody elsewhere: no opinion."""
+@pytest.mark.parametrize(("option", "decision"), [("Allow once", "allow"), ("Deny", "deny")])
+async def test_people_elsewhere_answer_for_the_prompt(
+    project: Path, option: str, decision: str
+) -> None:
+    """Their yes is the agent's permission, their no a denial, and they see what would run."""
     async with start("claude", project) as one:
-        verdict = await one.tell("PermissionRequest")
-    assert verdict.decision is None
-
-
-async def test_a_hook_denies_a_permission(project: Path) -> None:
-    """Hooks of the permission event may say no before the person is asked."""
-    async with start("claude", project) as one:
-        one.hook(PERMISSION, name="strict", action="deny", reason="no")
-        verdict = await one.tell("PermissionRequest")
-    assert (verdict.decision, verdict.reason) == ("deny", "Operation denied by strict: no")
-
-
-async def test_people_elsewhere_answer_for_the_prompt(project: Path) -> None:
-    """Their yes is the agent's permission, and they see what would run."""
-    async with start("claude", project) as one:
-        person = _seat(one, "Allow once")
+        person = _seat(one, option)
         ask_people_elsewhere(one.guest.coordinator, "claude")
         verdict = await one.tell("PermissionRequest")
-    assert verdict.decision == "allow"
+    assert verdict.decision == decision
     assert "echo ORIG" in person.asked[0].prompt
-
-
-async def test_a_no_of_people_elsewhere_denies(project: Path) -> None:
-    """Their no is one, too."""
-    async with start("claude", project) as one:
-        _seat(one, "Deny")
-        ask_people_elsewhere(one.guest.coordinator, "claude")
-        verdict = await one.tell("PermissionRequest")
-    assert verdict.decision == "deny"
 
 
 async def test_what_a_person_approved_before_the_tool_is_not_asked_again(project: Path) -> None:
@@ -313,30 +354,25 @@ def _find(tool: str, given: dict[str, Any], cwd: str = "/p/a b") -> list[dict[st
     return [part["tool_input"] for part in move_calls(incoming, HERE)]
 
 
-def test_a_command_is_judged_where_it_runs() -> None:
-    """It may be a list of words, too."""
-    assert _find("Bash", {"command": "rm x"}) == [{"command": "cd '/p/a b' && rm x"}]
-    assert _find("Bash", {"command": ["rm", "x y"]}) == [{"command": "cd '/p/a b' && rm 'x y'"}]
-
-
-def test_a_relative_path_is_judged_where_it_leads() -> None:
-    """An absolute one is what it is."""
-    assert _find("Write", {"file_path": "x", "content": ""}) == [
-        {"file_path": "/p/a b/x", "content": ""}
-    ]
-    assert _find("Write", {"file_path": "/x", "content": ""}) == []
-    assert _find("mcp__fs__write", {"path": "../x"}) == [{"path": "/p/a b/../x"}]
-
-
-def test_parts_of_a_call_are_moved_as_well() -> None:
-    """A tool of the agent that runs a command is a command of ours."""
-    assert {"command": "cd '/p/a b' && make"} in _find("Monitor", {"command": "make"})
-
-
-@pytest.mark.parametrize("cwd", ["/p", "/p/", "/p/x/..", ""])
-def test_in_the_folder_of_the_session_nothing_is_judged_twice(cwd: str) -> None:
-    """However it is written."""
-    assert _find("Bash", {"command": "rm x"}, cwd) == []
+@pytest.mark.parametrize(
+    ("tool", "given", "moved"),
+    [
+        ("Bash", {"command": "rm x"}, {"command": "cd '/p/a b' && rm x"}),
+        ("Bash", {"command": ["rm", "x y"]}, {"command": "cd '/p/a b' && rm 'x y'"}),
+        ("Monitor", {"command": "make"}, {"command": "cd '/p/a b' && make"}),
+        ("Write", {"file_path": "x", "content": ""}, {"file_path": "/p/a b/x", "content": ""}),
+        ("Write", {"file_path": "/x", "content": ""}, None),
+        ("mcp__fs__write", {"path": "../x"}, {"path": "/p/a b/../x"}),
+    ],
+)
+def test_a_call_is_judged_where_it_runs_as_well(
+    tool: str, given: dict[str, Any], moved: dict[str, Any] | None
+) -> None:
+    """Commands, parts of a call and relative paths; in the session's own folder nothing twice."""
+    found = _find(tool, given)
+    assert found[-1:] == ([] if moved is None else [moved])
+    for cwd in ("/p", "/p/", "/p/x/..", ""):
+        assert _find(tool, given, cwd) == []
 
 
 async def test_a_denial_there_is_a_denial(project: Path) -> None:
@@ -361,30 +397,6 @@ async def test_a_hook_that_changes_every_call_changes_it_there_too(project: Path
     assert verdict.tool_input == {"command": "echo safe"}
 
 
-AGENTS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool"}
-
-
-@pytest.mark.parametrize(("agent", "event"), AGENTS.items())
-async def test_hooks_see_the_call_under_our_names(project: Path, agent: str, event: str) -> None:
-    """Whatever the agent calls its shell, a hook sees Bash with a command."""
-    async with start(agent, project) as one:
-        told = one.hook(TOOL_PRE)
-        verdict = await one.tell(event)
-    assert verdict.decision is None
-    assert told[0]["tool_name"] == "Bash"
-    assert "out.txt" in told[0]["tool_input"]["command"]
-    assert told[0]["session_id"] == "s1"
-
-
-async def test_a_denial_names_the_hook_and_its_reason(project: Path) -> None:
-    """The agent reads who denied it and why."""
-    async with start("claude", project) as one:
-        one.hook(TOOL_PRE, name="strict", action="deny", reason="not today")
-        verdict = await one.tell("PreToolUse")
-    assert verdict.decision == "deny"
-    assert verdict.reason == "Operation denied by strict: not today"
-
-
 async def test_a_changed_input_goes_to_the_agent(project: Path) -> None:
     """A hook that modifies the call changes what the agent runs."""
     async with start("claude", project) as one:
@@ -395,24 +407,6 @@ async def test_a_changed_input_goes_to_the_agent(project: Path) -> None:
         await one.tell("PostToolUse")
     assert verdict.tool_input == {"command": "echo safe"}
     assert after[0]["tool_input"] == {"command": "echo safe"}
-
-
-async def test_another_tool_cannot_be_given_to_an_agent(project: Path) -> None:
-    """A hook that picks another tool has the call denied: the agent would run the first one."""
-    async with start("claude", project) as one:
-        one.hook(TOOL_PRE, action="modify", data={"tool_name": "Read", "tool_input": {}})
-        verdict = await one.tell("PreToolUse")
-    assert verdict.decision == "deny"
-    assert "another tool ('Read')" in str(verdict.reason)
-
-
-async def test_an_input_that_is_none_is_not_given_to_an_agent(project: Path) -> None:
-    """A hook that leaves no object has the call denied, and the reason says what it left."""
-    async with start("claude", project) as one:
-        one.hook(TOOL_PRE, action="modify", data={"tool_name": "Bash", "tool_input": ["x"]})
-        verdict = await one.tell("PreToolUse")
-    assert verdict.decision == "deny"
-    assert verdict.reason == "A hook left no usable input for Bash: list"
 
 
 @pytest.mark.parametrize("changes_all", [True, False])
@@ -441,14 +435,6 @@ async def test_a_call_is_judged_where_the_agent_is(project: Path, changes_all: b
     assert told == [("t", "ls"), ("t:there:1", f"cd {below} && {there}")]
     assert verdict.tool_input == ({"command": "pwd"} if changes_all else None)
     assert (verdict.decision == "deny") is not changes_all
-
-
-async def test_injections_go_with_the_answer(project: Path) -> None:
-    """What a hook injects is part of the answer to the same event."""
-    async with start("claude", project) as one:
-        one.hook(TOOL_PRE, action="inject_context", context_injection="mind the gap")
-        verdict = await one.tell("PreToolUse")
-    assert any("mind the gap" in text for text in verdict.context)
 
 
 async def test_an_injection_waits_where_the_agent_takes_none(project: Path) -> None:
@@ -500,36 +486,6 @@ async def test_a_part_cannot_be_changed(project: Path) -> None:
         verdict = await one.tell("PreToolUse.apply_patch")
     assert verdict.decision == "deny"
     assert "a hook changed a part of this" in str(verdict.reason)
-
-
-async def test_a_result_can_be_changed_and_withheld(project: Path) -> None:
-    """After the tool, hooks change what the model reads, or keep it away."""
-    async with start("claude", project) as one:
-        changed = {"tool_result": {"success": True, "output": "hidden", "error": None}}
-        one.hook(TOOL_POST, action="modify", data=changed)
-        verdict = await one.tell("PostToolUse")
-    assert verdict.output == "hidden"
-    async with start("claude", project, "s2") as one:
-        one.hook(TOOL_POST, action="deny", reason="secret")
-        verdict = await one.tell("PostToolUse")
-    assert verdict.withhold
-    assert "secret" in verdict.output
-
-
-async def test_an_unchanged_result_is_not_answered(project: Path) -> None:
-    """Nothing is replaced that no hook has touched."""
-    async with start("claude", project) as one:
-        one.hook(TOOL_POST)
-        verdict = await one.tell("PostToolUse")
-    assert verdict.output is UNCHANGED
-
-
-async def test_a_failed_tool_is_told(project: Path) -> None:
-    """Hooks of tool:error hear of it, with the message."""
-    async with start("claude", project) as one:
-        told = one.hook(TOOL_ERROR)
-        await one.tell("PostToolUseFailure")
-    assert told[0]["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -678,20 +634,13 @@ async def test_each_of_several_calls_has_its_own_end(project: Path) -> None:
     assert outcomes()[2:] == [("c3", "not_run", "stop")]
 
 
-async def test_a_stop_of_a_sub_agent_that_has_no_name_shows_nothing(project: Path) -> None:
-    """The agent itself may still ask its person."""
-    async with start("claude", project) as one:
-        asks(one)
-        await one.tell("PreToolUse", tool_use_id="c1")
-        await one.tell("SubagentStop", agent_id="")
-        assert outcomes() == []
-
-
 async def test_an_agent_that_starts_anew_shows_nothing_of_what_was_before(project: Path) -> None:
     """Whether it died at its prompt or while the tool ran, nobody knows."""
     async with start("claude", project) as one:
         asks(one)
         await one.tell("PreToolUse", tool_use_id="c1")
+        await one.tell("SubagentStop", agent_id="")  # the agent itself may still ask its person
+        assert outcomes() == []
         await one.tell("SessionStart.resume")
         await one.tell("UserPromptSubmit")
         await one.tell("Stop")
@@ -862,14 +811,7 @@ def test_a_transcript_that_cannot_be_read_shows_nothing(tmp_path: Path) -> None:
 async def test_an_event_of_any_name_is_judged(project: Path) -> None:
     """The names of an agent's own events are not known beforehand."""
     async with start("claude", project) as one:
-        one.hook("guest:anything", name="strict", action="deny", reason="no")
+        told = one.hook("guest:anything", name="strict", action="deny", reason="no")
         outcome = await one.guest.external.judge("guest:anything", {"x": 1})
     assert not outcome.allowed
-
-
-async def test_an_event_is_told(project: Path) -> None:
-    """Whoever is only told cannot refuse."""
-    async with start("claude", project) as one:
-        told = one.hook("guest:anything", action="deny", reason="no")
-        await one.guest.external.judge("guest:anything", {"x": 1})
     assert told[0]["x"] == 1
