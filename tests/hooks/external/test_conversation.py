@@ -8,23 +8,6 @@ from amplifier_hooks.external.conversation import EventContext, ExternalContext,
 MESSAGE = {"role": "user", "content": "a"}
 
 
-async def test_what_is_added_waits_and_is_taken_once() -> None:
-    """For the next request, or the next answer that can carry it."""
-    context = ExternalContext()
-    await context.add_message(MESSAGE)
-    assert context.take() == [MESSAGE]
-    assert context.take() == []
-
-
-async def test_the_conversation_is_elsewhere() -> None:
-    """Nobody reads or replaces it here, and what waits stays."""
-    context = ExternalContext()
-    await context.add_message(MESSAGE)
-    await context.set_messages([])
-    assert await context.get_messages() == await context.get_messages_for_request() == []
-    assert context.take() == [MESSAGE]
-
-
 async def test_what_is_added_during_an_event_belongs_to_it() -> None:
     """A message goes to the event in whose course it was added."""
     context, event = ExternalContext(), EventContext()
@@ -44,3 +27,13 @@ async def test_an_owner_gets_everything_too() -> None:
     await context.clear()
     assert context.take() == []
     assert await owner.get_messages() == []
+
+
+async def test_the_conversation_is_elsewhere() -> None:
+    """Nobody reads or replaces it here; what is added waits for what can carry it, once."""
+    context = ExternalContext()
+    await context.add_message(MESSAGE)
+    await context.set_messages([])
+    assert await context.get_messages() == await context.get_messages_for_request() == []
+    assert context.take() == [MESSAGE]
+    assert context.take() == []

@@ -51,6 +51,10 @@ async def test_an_answer_counts_once_and_for_what_was_shown() -> None:
     assert handover.take(answer(payload, "Allow", by="ana", comment="fine")) is None
     assert await handover.decide(ask()) == ApprovalAnswer("Allow", by="ana", comment="fine")
     assert await handover.decide(ask()) == HandedOver("X")
+    # A person cannot pass for a rule, and nobody can allow ahead.
+    handover.take({"option": "Allow", "digest": "d1", "by": "rule:mine"})
+    assert await handover.decide(ask()) == ApprovalAnswer("Allow", by=None)
+    assert Handover("X").take({"option": "Allow", "digest": "d1"}) == "nothing was asked"
 
 
 async def test_every_gate_gets_its_answer_each_time_the_call_is_judged() -> None:
@@ -88,19 +92,6 @@ async def test_what_is_no_answer_to_this_is_refused(given: Any, why: str) -> Non
     assert await handover.decide(ask()) == HandedOver("X")
 
 
-async def test_an_answer_without_a_question_is_refused() -> None:
-    """Nobody can allow ahead."""
-    assert Handover("X").take({"option": "Allow", "digest": "d1"}) == "nothing was asked"
-
-
-async def test_a_person_cannot_pass_for_a_rule() -> None:
-    """What a rule decides is another record than what a person decides."""
-    handover = Handover("X")
-    await handover.decide(ask())
-    handover.take({"option": "Allow", "digest": "d1", "by": "rule:mine"})
-    assert await handover.decide(ask()) == ApprovalAnswer("Allow", by=None)
-
-
 def test_an_option_that_was_not_offered_is_no_answer() -> None:
     """The application learns it at once."""
     with pytest.raises(ValueError, match="'Perhaps' is not one of Allow, Deny"):
@@ -120,8 +111,8 @@ async def test_the_framework_asks_where_it_does_else_who_was_named() -> None:
         asked_by_framework.reset(token)
 
 
-async def test_the_short_form_of_an_approval_system_serves_as_well() -> None:
-    """It gets the prompt and the options."""
+async def test_nobody_is_a_no_whatever_the_default() -> None:
+    """A question that nobody saw is not allowed; who has the short form of a system is asked."""
 
     class Short:
         async def request_approval(
@@ -130,10 +121,6 @@ async def test_the_short_form_of_an_approval_system_serves_as_well() -> None:
             return options[0] if prompt == "May it?" else "Deny"
 
     assert await RunApproval(Short()).decide(ask()) == "Allow"
-
-
-async def test_nobody_is_a_no_whatever_the_default() -> None:
-    """A question that nobody saw is not allowed."""
     with pytest.raises(ApprovalError, match="nobody to ask"):
         await RunApproval(None).decide(ask())
     said = await RunApproval(None).decide(ask(default="allow"))

@@ -17,43 +17,11 @@ async def get_thread() -> str:
     return threading.current_thread().name
 
 
-async def test_work_at_home_is_done_in_place() -> None:
-    """No other thread is involved."""
-    home = Home(asyncio.get_running_loop())
-    assert await home.run(get_thread()) == threading.current_thread().name
-
-
-async def test_work_comes_home_from_another_loop() -> None:
-    """It is done on the loop of the run."""
-    assert await Home(start_own_loop()).run(get_thread()) == THREAD
-
-
-def test_a_thread_waits_for_work_at_home() -> None:
-    """Without a loop of its own."""
-    assert Home(start_own_loop()).run_sync(get_thread()) == THREAD
-
-
-def test_there_is_one_own_loop() -> None:
-    """Whoever asks first starts it."""
-    assert start_own_loop() is start_own_loop()
-    assert find_running_loop() is None
-
-
 async def test_a_loop_does_not_wait_for_itself() -> None:
     """It would wait for ever; the error says what to do."""
     home = Home(asyncio.get_running_loop())
     with pytest.raises(RuntimeError, match="asynchronous entry point"):
         home.run_sync(get_thread())
-
-
-def test_a_loop_that_nobody_runs_any_more_is_not_waited_for() -> None:
-    """A run that was begun in one loop may go on in a thread when that loop stands still."""
-    loop = asyncio.new_event_loop()
-    try:
-        assert Home(loop).run_sync(get_thread()) == THREAD
-        assert Home(loop).find_loop_for_thread() is start_own_loop()
-    finally:
-        loop.close()
 
 
 async def test_who_stops_waiting_stops_the_work() -> None:
@@ -73,13 +41,6 @@ async def test_who_stops_waiting_stops_the_work() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(stopped.wait, 30)
-
-
-def test_a_closed_loop_is_replaced() -> None:
-    """A program may have ended its loop before the run was."""
-    loop = asyncio.new_event_loop()
-    loop.close()
-    assert Home(loop).run_sync(get_thread()) == THREAD
 
 
 def test_a_forked_child_has_a_loop_of_its_own() -> None:
@@ -139,13 +100,31 @@ async def test_work_that_takes_too_long_goes_on_without_who_was_cancelled(
     await asyncio.wait_for(done.wait(), 60)
 
 
-async def test_work_done_to_its_end_has_its_outcome() -> None:
-    """Its value, or what it raised."""
+async def test_work_is_done_on_the_loop_of_the_run() -> None:
+    """In place where that is this one; its value or what it raised comes back."""
 
     async def fail() -> None:
         raise OSError("broken")
 
-    home = Home(asyncio.get_running_loop())
-    assert await home.run_through(get_thread()) == threading.current_thread().name
-    with pytest.raises(OSError, match="broken"):
-        await home.run_through(fail())
+    here = Home(asyncio.get_running_loop())
+    for run in (here.run, here.run_through):
+        assert await run(get_thread()) == threading.current_thread().name
+        with pytest.raises(OSError, match="broken"):
+            await run(fail())
+    assert await Home(start_own_loop()).run(get_thread()) == THREAD
+
+
+@pytest.mark.parametrize("state", ["running", "standing still", "closed"])
+def test_a_thread_waits_for_work_on_a_loop_that_runs(state: str) -> None:
+    """Where the loop of the run does not run any more, that is the one loop of our own."""
+    assert start_own_loop() is start_own_loop()
+    assert find_running_loop() is None
+    loop = start_own_loop() if state == "running" else asyncio.new_event_loop()
+    if state == "closed":
+        loop.close()
+    try:
+        assert Home(loop).run_sync(get_thread()) == THREAD
+        assert Home(loop).find_loop_for_thread() is start_own_loop()
+    finally:
+        if state != "running":
+            loop.close()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
 from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.conversation import ExternalContext
 from amplifier_hooks.external.messages import Placed
 from amplifier_hooks.external.model_side import ModelSide, refuse_change
-from amplifier_hooks.external.verdicts import Reply
+from amplifier_hooks.external.verdicts import Reply, ReplyVerdict
 
 FULL = Coverage("x", "X", "x", "x", "x", {"provider:request": ALL, "provider:response": ALL}, ())
 NOTHING = Coverage("x", "X", "x", "x", "x", {}, ())
@@ -64,15 +66,6 @@ async def test_a_shorter_conversation_has_its_notes_at_the_end() -> None:
     assert [one.index for one in placed] == [0, None]
 
 
-async def test_a_denied_request_has_the_reason() -> None:
-    """And nothing to send."""
-    world = World()
-    world.answer("provider:request", HookResult(action="deny", reason="too dear"))
-    verdict = await world.ask(ASKED)
-    assert not verdict.allowed
-    assert "too dear" in verdict.reason
-
-
 async def test_a_change_that_cannot_be_given_is_denied() -> None:
     """Rather than ignored; a text of a hook is no change of what the framework had."""
     world = World(NOTHING)
@@ -85,12 +78,6 @@ async def test_a_change_that_cannot_be_given_is_denied() -> None:
     verdict = await world.ask(ASKED)
     assert not verdict.allowed
     assert "X offers no place for it" in verdict.reason
-
-
-async def test_a_reply_that_nobody_judges_is_not_written_out() -> None:
-    """It is allowed as it is."""
-    side = ModelSide(TestCoordinator(audit=None), ExternalContext(), FULL)
-    assert not (await side.review(Reply("a"), "p")).changed
 
 
 async def test_a_reply_is_denied_changed_or_left_alone() -> None:
@@ -112,34 +99,6 @@ async def test_a_reply_is_denied_changed_or_left_alone() -> None:
     assert not (await world.side.review(reply, "p")).allowed
 
 
-async def test_a_reply_that_is_none_is_denied() -> None:
-    """A hook that leaves nonsense does not let the reply through."""
-    world = World()
-    nonsense = HookResult(action="modify", data={"response": {"content": 7}})
-    world.answer("provider:response", nonsense)
-    verdict = await world.side.review(Reply("said"), "p")
-    assert not verdict.allowed
-    assert "no usable reply" in verdict.reason
-
-
-async def test_a_reply_of_a_framework_that_takes_no_change_is_denied() -> None:
-    """The reason says so."""
-    world = World(NOTHING)
-    changed = HookResult(action="modify", data={"response": {"content": []}})
-    world.answer("provider:response", changed)
-    assert not (await world.side.review(Reply("said"), "p")).allowed
-    assert await refuse_change(world.coordinator, FULL, "provider:response") is None
-
-
-async def test_messages_that_are_none_are_denied() -> None:
-    """A hook that leaves something else breaks no agent."""
-    world = World()
-    world.answer("provider:request", HookResult(action="modify", data={"messages": [3]}))
-    verdict = await world.ask(ASKED)
-    assert not verdict.allowed
-    assert "left int as message 1" in verdict.reason
-
-
 async def test_a_change_of_type_in_a_call_is_a_change() -> None:
     """For Python 1 equals True; for a tool it may not."""
     world = World()
@@ -154,3 +113,50 @@ async def test_a_change_of_type_in_a_call_is_a_change() -> None:
     verdict = await world.side.review(Reply("", calls), "p")
     assert verdict.calls is not None
     assert verdict.calls[0]["arguments"]["force"] is not False
+
+
+DENIED: list[tuple[Coverage, str, HookResult, str]] = [
+    (FULL, "provider:request", HookResult(action="deny", reason="too dear"), "too dear"),
+    (
+        FULL,
+        "provider:request",
+        HookResult(action="modify", data={"messages": [3]}),
+        "left int as message 1",
+    ),
+    (
+        FULL,
+        "provider:response",
+        HookResult(action="modify", data={"response": {"content": 7}}),
+        "no usable reply",
+    ),
+    (
+        NOTHING,
+        "provider:response",
+        HookResult(action="modify", data={"response": {"content": []}}),
+        "X",
+    ),
+]
+
+
+@pytest.mark.parametrize(("coverage", "event", "answer", "why"), DENIED)
+async def test_what_cannot_be_done_is_denied_with_the_reason(
+    coverage: Coverage, event: str, answer: HookResult, why: str
+) -> None:
+    """A hook that leaves nonsense breaks no agent, and lets nothing through."""
+    world = World(coverage)
+    world.answer(event, answer)
+    if event == "provider:request":
+        denied = await world.ask(ASKED)
+    else:
+        denied = await world.side.review(Reply("said"), "p")
+    assert not denied.allowed
+    assert why in denied.reason
+    assert await refuse_change(world.coordinator, FULL, event) is None
+
+
+async def test_a_reply_that_nobody_judges_is_not_written_out() -> None:
+    """It is allowed as it is; a changed one has another text, other calls, or both."""
+    side = ModelSide(TestCoordinator(audit=None), ExternalContext(), FULL)
+    assert not (await side.review(Reply("a"), "p")).changed
+    assert ReplyVerdict(True, text="").changed
+    assert ReplyVerdict(True, calls=[]).changed

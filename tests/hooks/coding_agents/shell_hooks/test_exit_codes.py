@@ -18,16 +18,6 @@ from tests.support.harness import Harness
 RESULT = {"success": True, "output": "out", "error": None}
 
 
-async def test_code_2_stops_the_call_and_its_error_output_is_the_reason(
-    harness: Harness, tmp_path: Path
-) -> None:
-    """Whatever the hook writes to stderr is what the agent reads."""
-    command = write_script(tmp_path, "guard.sh", "cat >/dev/null; echo 'no force' >&2; exit 2")
-    async with harness.mounted("shell", configure("PreToolUse", command, matcher="Bash")):
-        result = await harness.pre("Bash", command="git push --force")
-    assert (result.action, result.reason) == ("deny", "no force")
-
-
 async def test_a_script_decides_by_what_it_reads(harness: Harness, tmp_path: Path) -> None:
     """An ordinary shell script can look for words in its standard input."""
     body = 'input=$(cat)\ncase "$input" in *"rm -rf"*) echo "refused: rm -rf" >&2; exit 2;; esac'
@@ -35,17 +25,6 @@ async def test_a_script_decides_by_what_it_reads(harness: Harness, tmp_path: Pat
     async with harness.mounted("shell", configure("PreToolUse", command)):
         assert (await harness.pre("Bash", command="rm -rf /")).reason == "refused: rm -rf"
         assert (await harness.pre("Bash", command="ls")).action == "continue"
-
-
-@pytest.mark.parametrize("code", [1, 3, 127])
-async def test_any_other_code_is_a_failure_that_stops_nothing(harness: Harness, code: int) -> None:
-    """A person sees that a hook failed; the agent goes on."""
-    async with harness.mounted("shell", configure("PreToolUse", f"echo oops >&2; exit {code}")):
-        result = await harness.pre("Bash", command="ls")
-    assert result.action == "continue"
-    [(message, level, _)] = harness.shown
-    assert level == "warning"
-    assert f"exited with {code}: oops" in message
 
 
 @pytest.mark.parametrize(
@@ -72,57 +51,6 @@ async def test_every_failure_stops_the_call_if_the_hook_says_so(
     assert "it blocks when it fails" in str(result.reason)
 
 
-async def test_a_blocked_prompt_is_not_processed(harness: Harness) -> None:
-    """Code 2 at UserPromptSubmit refuses the prompt."""
-    async with harness.mounted(
-        "shell", configure("UserPromptSubmit", "echo 'no secrets' >&2; exit 2")
-    ):
-        result = await harness.run("prompt:submit", prompt="my password is x", metadata={})
-    assert (result.action, result.reason) == ("deny", "no secrets")
-
-
-@pytest.mark.parametrize(
-    ("event", "ours", "data"),
-    [
-        ("UserPromptSubmit", "prompt:submit", {"prompt": "hi", "metadata": {}}),
-        ("SessionStart", "session:start", {"source": "startup", "mount_plan": {}}),
-    ],
-)
-async def test_plain_output_is_context_at_a_prompt_and_at_the_start(
-    harness: Harness, event: str, ours: str, data: dict[str, Any]
-) -> None:
-    """`echo` is enough to tell the agent something."""
-    async with harness.mounted("shell", configure(event, "echo 'branch: main'")):
-        await harness.run(ours, **data)
-    assert "branch: main" in "\n".join(harness.texts)
-
-
-async def test_plain_output_of_a_tool_hook_goes_nowhere(harness: Harness) -> None:
-    """A hook may chatter before a tool without anybody reading it."""
-    async with harness.mounted("shell", configure("PreToolUse", "echo checked")):
-        result = await harness.pre("Bash", command="ls")
-    assert (result.action, harness.texts, harness.shown) == ("continue", [], [])
-
-
-async def test_code_2_after_a_tool_is_feedback(harness: Harness) -> None:
-    """It is too late to stop anything, so the agent is told."""
-    call = {"tool_name": "Write", "tool_input": {}, "tool_result": RESULT, "success": True}
-    async with harness.mounted(
-        "shell", configure("PostToolUse", "echo 'line too long' >&2; exit 2")
-    ):
-        result = await harness.run("tool:post", **call)
-    assert result.action == "continue"
-    assert "line too long" in "\n".join(harness.texts)
-
-
-async def test_code_2_at_the_start_is_told_to_the_person(harness: Harness) -> None:
-    """A session starts even if a hook would rather not."""
-    async with harness.mounted("shell", configure("SessionStart", "echo 'no network' >&2; exit 2")):
-        result = await harness.run("session:start", source="startup", mount_plan={})
-    assert result.action == "continue"
-    assert [(message, level) for message, level, _ in harness.shown] == [("no network", "info")]
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -142,3 +70,65 @@ async def test_nonsense_is_never_taken_for_an_answer(harness: Harness, command: 
     async with harness.mounted("shell", configure("PreToolUse", closed)):
         result = await harness.pre("Bash", command="ls")
     assert result.action == ("continue" if "zero" in command else "deny")
+
+
+CALLED = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+DONE = {"tool_name": "Write", "tool_input": {}, "tool_result": RESULT, "success": True}
+PROMPT = {"prompt": "hi", "metadata": {}}
+START = {"source": "startup", "mount_plan": {}}
+BRANCH = "echo 'branch: main'"
+REFUSE = "cat >/dev/null; echo 'no force' >&2; exit 2"
+EFFECTS: dict[str, tuple[str, str, dict[str, Any], str, dict[str, str]]] = {
+    "code 2 stops a call": ("PreToolUse", "tool:pre", CALLED, REFUSE, {"reason": "no force"}),
+    "and a prompt": ("UserPromptSubmit", "prompt:submit", PROMPT, REFUSE, {"reason": "no force"}),
+    "it is feedback after a tool": ("PostToolUse", "tool:post", DONE, REFUSE, {"text": "no force"}),
+    "and told to the person at the start": (
+        "SessionStart",
+        "session:start",
+        START,
+        REFUSE,
+        {"info": "no force"},
+    ),
+    "plain output is context at a prompt": (
+        "UserPromptSubmit",
+        "prompt:submit",
+        PROMPT,
+        BRANCH,
+        {"text": "branch: main"},
+    ),
+    "and at the start": (
+        "SessionStart",
+        "session:start",
+        START,
+        BRANCH,
+        {"text": "branch: main"},
+    ),
+    "before a tool it goes nowhere": ("PreToolUse", "tool:pre", CALLED, BRANCH, {}),
+    **{
+        f"code {code} is a failure that stops nothing": (
+            "PreToolUse",
+            "tool:pre",
+            CALLED,
+            f"echo oops >&2; exit {code}",
+            {"warning": f"exited with {code}: oops"},
+        )
+        for code in (1, 3, 127)
+    },
+}
+"""An event of theirs, the same of ours, its data, a command, and what comes of it."""
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+async def test_exit_codes_and_plain_output_have_their_effect(harness: Harness, name: str) -> None:
+    """A reason refuses, a text is for the agent, and a message for the person."""
+    native, event, data, command, expected = EFFECTS[name]
+    async with harness.mounted("shell", configure(native, command)):
+        result = await harness.run(event, **data)
+    assert result.action == ("deny" if "reason" in expected else "continue")
+    assert result.reason == expected.get("reason")
+    texts = "\n".join(harness.texts)
+    assert expected["text"] in texts if "text" in expected else not texts
+    said = [(level, message) for message, level, _ in harness.shown]
+    wanted = [(one, expected[one]) for one in ("info", "warning") if one in expected]
+    assert [level for level, _ in said] == [level for level, _ in wanted]
+    assert all(text in message for (_, message), (_, text) in zip(said, wanted, strict=True))
