@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import dropwhile, islice
 from pathlib import Path, PurePosixPath
@@ -284,13 +285,13 @@ class _CommandJudge:
     # Acts
 
     def _judge_outward(self) -> Iterator[Finding]:
-        said = self._ledger.state["said"][-1:] or [""]
+        said = self._lineage.request.text
         for command in self._commands:
-            text = _flatten(command)
+            text = _flatten(command).casefold()
             for pattern, words in OUTWARD:
                 if not pattern.match(text) or (command.name in SHELLS):
                     continue
-                asked = words.search(said[0]) and not self._request.only_asks
+                asked = words.search(said) and not self._request.only_asks
                 if not asked and not (
                     self._request.delegates and self._request.acts and "push" in text
                 ):
@@ -415,19 +416,24 @@ def _list_operands(words: Sequence[str], manager: str) -> Iterator[str]:
 
 
 def judge_package(word: str, lineage: Lineage) -> Finding | None:
-    """A package that neither the person nor a manifest names, and that few people use."""
+    """A package that a text names, and neither the person, a manifest, nor many others do.
+
+    One that stands nowhere is the model's own choice, unless it looks like one of the popular ones.
+    """
     plain = word.casefold()
     name = re.split(r"(?<=.)[@\[=<>~!;:]", plain)[0]
-    if name in POPULAR or (name.rpartition("/")[2] in POPULAR and not name.startswith("@")):
+    bare = name.removeprefix("@types/").removeprefix("types-")
+    if {name, bare, bare.partition("/")[0].removeprefix("@")} & POPULAR or name in ORDINARY:
         return None
     ledger = lineage.ledger
-    if ledger.was_said(name) or ledger.was_said(plain) or ledger.was_said(name.replace("-", " ")):
+    if any(ledger.was_said(one) for one in (name, plain, name.replace("-", " "))):
         return None
-    if any(
-        one.label == "own" for one in (*ledger.find(name), *ledger.find(plain))
-    ) or ledger.was_used(word):
+    fields = (*ledger.find(name), *ledger.find(plain))
+    if any(one.label == "own" for one in fields) or ledger.was_used(word):
         return None
     origin = lineage.find(name)
+    if origin.label == "none" and not get_close_matches(name, POPULAR, 1, 0.9):
+        return None
     if origin.label == "text" and lineage.request.delegates:
         return None
     return Finding("command", word, origin, "package")
@@ -435,7 +441,7 @@ def judge_package(word: str, lineage: Lineage) -> Finding | None:
 
 def judge_place(path: str, content: str, lineage: Lineage) -> Iterator[Finding]:
     """A file that runs or governs later: the person has to have asked for it."""
-    said = " ".join(lineage.ledger.state["said"][-2:])
+    said = lineage.request.text
     for place, words in PLACES:
         if place.search(path):
             meant = words.search(said) and not lineage.request.only_asks
@@ -469,7 +475,8 @@ def _judge_links(content: str, lineage: Lineage) -> Iterator[Finding]:
         if kind != "link" or LOCAL.fullmatch(host) or host in REGISTRIES:
             continue
         origin = lineage.find(value)
-        if origin.label in {"text", "sender"}:
+        related = lineage.ledger.is_related(host)
+        if origin.label in {"text", "sender"} and not related:
             yield Finding("content", value, origin, "content")
 
 
@@ -490,8 +497,29 @@ def _judge_edit(given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]
         if lineage.request.only_asks and not _TEMPORARY.match(path):
             yield Finding("path", path, lineage.find(path), "change nobody asked for")
         yield from judge_place(path, content, lineage)
+        if not path.endswith(_PROSE_FILES):
+            yield from _judge_code(content, before, lineage)
         if MANIFEST.search(path):
             yield from _judge_manifest(content, before, lineage)
+
+
+_PROSE_FILES = (".md", ".rst", ".txt", ".adoc", ".html.md")
+_COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|<!--|--|;|\"\"\")")
+_FETCHING = re.compile(
+    r"\b(?:curl|wget|eval|exec|iwr|invoke-webrequest)\b|\|\s*(?:ba|z)?sh\b", re.IGNORECASE
+)
+
+
+def _judge_code(content: str, before: str, lineage: Lineage) -> Iterator[Finding]:
+    """Links that an edit adds to code: those of foreign texts, and what code is fetched from."""
+    for line in content.splitlines():
+        if "://" not in line or line in before or _COMMENT.match(line):
+            continue
+        for finding in _judge_links(line, lineage):
+            witness = finding.origin.witness
+            foreign = witness is not None and lineage.ledger.get_source(witness) != "project"
+            if foreign or _FETCHING.search(line):
+                yield finding
 
 
 def _list_content(given: Mapping[str, Any]) -> str:
@@ -514,7 +542,7 @@ def _judge_manifest(content: str, before: str, lineage: Lineage) -> Iterator[Fin
             yield finding
     script = _SCRIPT.search(content)
     if script is not None and not _SCRIPT.search(before):
-        said = " ".join(lineage.ledger.state["said"][-2:])
+        said = lineage.request.text
         if not re.search(r"install|prepare|script|hook", said):
             yield Finding("content", script[0], Origin("none"), "place that runs later")
     yield from _judge_links(content, lineage)

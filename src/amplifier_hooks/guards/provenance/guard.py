@@ -56,6 +56,7 @@ class Provenance:
     def __init__(self, host: Host, config: Config) -> None:
         self._host = host
         self._config = config
+        self._ledger: Ledger | None = None
         self._requests: Request | None = None
         self._described: set[str] = set()
         self._asked: dict[str, list[str]] = {}
@@ -64,7 +65,9 @@ class Provenance:
     def ledger(self) -> Ledger:
         """The ledger, in the session's state."""
         state = self._host.session_state.setdefault(NAME, {})
-        return Ledger(state)
+        if self._ledger is None or self._ledger.state is not state:  # new, or resumed
+            self._ledger = Ledger(state)
+        return self._ledger
 
     @property
     def _request(self) -> Request:

@@ -123,15 +123,16 @@ OUTPUT = re.compile(
 """What is made anew whenever it is needed."""
 
 OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (re.compile(command), re.compile(words))
+    (re.compile(command, re.IGNORECASE), re.compile(words))
     for command, words in (
         (r"git push\b",
          r"push|publish|\bpr\b|pull request|merge request|deploy|release|upload|ship|\bsync|"
          r"hochlad|sube|pousse"),
         (r"(?:gh|glab) (?:pr|mr) (?:create|ready|edit)",
          r"\bpr\b|pull request|merge request|\bmr\b|submit|review"),
-        (r"(?:gh|glab) (?:pr|mr) (?:merge|close|approve|review|comment)",
-         r"merge|close|approve|review|comment|reply|answer|respond"),
+        (r"(?:gh|glab) (?:pr|mr) (?:review .*--approve|approve)", r"approv|accept|lgtm|sign off"),
+        (r"(?:gh|glab) (?:pr|mr) (?:merge|close)", r"merge|close|land\b"),
+        (r"(?:gh|glab) (?:pr|mr) (?:review|comment)", r"review|comment|reply|answer|respond"),
         (r"(?:gh|glab) (?:issue|gist|release|label|workflow|run) (?:create|comment|close|edit|"
          r"delete|"
          r"upload|run|rerun|reopen|transfer|pin|lock)",
@@ -165,6 +166,10 @@ OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
          r"git config .*(?:core\.hookspath|alias\.|insteadof|credential|core\.sshcommand|"
          r"filter\.|core\.pager|core\.fsmonitor)",
          r"cron|schedul|service|systemd|restart|alias|hook|credential|git config|nightly|start"),
+        (r"(?:psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|clickhouse|cqlsh)\b.*\b(?:grant|revoke|drop|"
+         r"delete|truncate|alter|update|insert|create (?:user|role)|flushall|flushdb)\b",
+         r"grant|revoke|drop|delete|truncat|alter|migrat|table|column|insert|update|seed|permission|"
+         r"reset the|flush|\bsql\b|user\b"),
         (r"(?:mail|mailx|sendmail|mutt|msmtp|swaks) ", r"mail|send"),
         (r"(?:useradd|usermod|adduser|passwd|visudo|chpasswd|gpasswd)|chmod .*(?:777|\+s|u\+s)",
          r"\buser\b|account|group|password|permission|sudo|chmod"),

@@ -16,7 +16,6 @@ from amplifier_hooks.guards.provenance.words import (
     CHAT,
     INTERNAL,
     MAIL,
-    NOUNS_TOO,
     OPEN,
     READING,
 )
@@ -47,10 +46,16 @@ _METHODS = frozenset({"post", "put", "patch", "delete"})
 _MONEY = split_names(
     "money payment payments funds fund transfer wire refund payout geld dinero argent"
 )
-_NOUNS = NOUNS_TOO | split_names(
-    "payment payments transaction transactions role roles permission permissions member members "
-    "owner collaborator collaborators posts changes"
+_NOUNS = split_names(
+    "order book booking mail email message messages sms comment post posts text payment payments "
+    "transaction transactions role roles permission permissions member members owner access "
+    "record collaborators "
+    "log file issue tag label request report contact answer reply charge collaborator "
+    "changes change note print draft build release schedule mark plan project invite share "
+    "transfer "
+    "refund purchase lock control switch set move copy link card test buch"
 )
+"""Words that are as often no verb in the name of a tool: they count at its ends."""
 
 
 @lru_cache(maxsize=2048)

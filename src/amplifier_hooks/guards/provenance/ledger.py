@@ -7,19 +7,20 @@ and no compaction of the conversation reaches it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from amplifier_hooks.guards.provenance.labels import Source, find_act, find_source
 from amplifier_hooks.guards.provenance.results import Part, read_result, split_key
 from amplifier_hooks.guards.provenance.stems import Stems
 from amplifier_hooks.guards.provenance.values import (
+    MAIL,
+    TELLING,
     compact,
     find_kind,
     find_values,
-    list_spaced,
     list_tokens,
     list_words,
     normalize,
@@ -28,7 +29,7 @@ from amplifier_hooks.guards.provenance.values import (
 from amplifier_hooks.guards.provenance.words import KEY_KEYS, SENDER_KEYS, is_plain_word
 
 State = dict[str, Any]
-_MOST_TEXT = 1_000_000
+_MOST_TEXT = 300_000
 _MOST_WITNESSES = 6
 MANIFEST = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.(?:txt|in)|"
@@ -36,6 +37,7 @@ MANIFEST = re.compile(
     r"go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|build\.gradle(?:\.kts)?|"
     r"environment\.ya?ml|\.gitmodules|\.git/config|compose\.ya?ml|docker-compose\.ya?ml|Dockerfile)$"
 )
+FILE = re.compile(r"\w\.[a-z][a-z0-9]{1,4}$")
 _REMOTES = re.compile(r"\s*git\s+(?:-C\s+\S+\s+)?(?:remote\b|config\s+--get\s+remote)")
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|^\s*>.*$|^-{3,}\s*(?:Forwarded|Original) .*\Z", re.MULTILINE | re.DOTALL
@@ -43,6 +45,10 @@ _QUOTED = re.compile(
 
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_NUMBERED = (
+    r"\bids?|#|\bn[or]\.?|number|file|booking|event|order|\bprs?|request|issue|ticket|\bmr|item|"
+    r"task|record|user|member|card|payment|transaction|invoice|account|document|entry"
+)
 _LONG_SENTENCE = 6
 _TITLES = Stems(
     "title subject name headline filename file label topic betreff titel asunto titulo objet "
@@ -69,7 +75,7 @@ class Ledger:
         self.state = state
         for key, empty in _EMPTY.items():
             state.setdefault(key, empty())
-        self._words: dict[int, frozenset[str]] = {}
+        self._flat: dict[int, str] = {}
 
     @property
     def is_tainted(self) -> bool:
@@ -84,12 +90,10 @@ class Ledger:
         if _QUOTED.search(prompt):
             pasted = "\n".join(match[0] for match in _QUOTED.finditer(prompt))
             self._add_prose(pasted, Part("prompt", "", pasted, True, 0), self._open_call("", {}))
-        said = self.state["said"]
-        said.append(own.casefold()[:100_000])
+        self.state["said"] += f" {' '.join(list_words(own[:100_000]))} |"
         words = self.state["said_words"]
         words.update(dict.fromkeys(list_tokens(own), 1))
         words.update(dict.fromkeys(list_words(own), 1))
-        words.update(dict.fromkeys(list_spaced(own), 1))
         return own
 
     def was_said(self, value: str) -> bool:
@@ -108,8 +112,14 @@ class Ledger:
         if kind in {"link", "mail"}:
             return False
         bare = f" {' '.join(list_words(plain))} "
-        return len(bare) > 2 and any(
-            bare in f" {' '.join(list_words(one))} " for one in self.state["said"]
+        return len(bare) > 2 and bare in self.state["said"]
+
+    def is_related(self, host: str) -> bool:
+        """Whether the person named a host of the same domain."""
+        domain = ".".join(host.split(".")[-2:])
+        return any(
+            one.endswith(domain) and "." in one and read_host(one).endswith(domain)
+            for one in self.state["said_words"]
         )
 
     def names_word(self, words: Iterable[str]) -> bool:
@@ -131,7 +141,8 @@ class Ledger:
         call = self._open_call(tool, given)
         if source != "own" or find_act(tool, given) == "internal":
             self.state["tainted"] = True
-        reading = read_result(result, only_prose=source == "project")
+        is_file = any(FILE.search(one) for one in _list_inputs(given))
+        reading = read_result(result, only_prose=source == "project", is_file=is_file)
         echoed = set(_list_inputs(given))
         vouches = bool(MANIFEST.search(path) or _REMOTES.match(command))
         for part in reading.parts:
@@ -179,24 +190,19 @@ class Ledger:
             found = tokens.get(compact(value))
         if found:
             return [self._place(one) for one in found]
-        if len(plain) < 3:
-            return []
+        if len(plain) < 3 or (" " not in plain and TELLING.search(plain)):
+            return []  # values of this form were all taken from the texts
         pattern = re.compile(rf"(?<![\w@.-]){re.escape(plain)}(?![\w@-])")
-        return [
-            self._place(number)
-            for number, text in enumerate(self.state["texts"])
-            if plain in text and pattern.search(text)
-        ][:_MOST_WITNESSES]
+        texts = self.state["texts"]
+        numbers = (at for at in self._search(plain) if pattern.search(texts[at].replace("\n", " ")))
+        return [self._place(at) for at in islice(numbers, _MOST_WITNESSES)]
 
     def find_words_together(self, text: str) -> Witness | None:
         """A text that has these words one after the other."""
         plain = " ".join(text.casefold().split())
         if len(plain) < 4:
             return None
-        for number, one in enumerate(self.state["plain"]):
-            if plain in one:
-                return self._place(number)
-        return None
+        return next((self._place(number) for number in self._search(plain)), None)
 
     def make(self, name: str) -> None:
         """Remember a file that the agent made or changed."""
@@ -225,6 +231,11 @@ class Ledger:
         key = f"{witness.call}:{witness.record}"
         return self.names_word(self.state["record_words"].get(key, ()))
 
+    def names_file(self, call: int) -> bool:
+        """Whether what was read is a file that the person named."""
+        said = self.state["said_words"]
+        return any(one in said and FILE.search(one) for one in self.state["calls"][call]["words"])
+
     def get_tool(self, witness: Witness) -> str:
         """The tool whose result it is."""
         return str(self.state["calls"][witness.call]["tool"])
@@ -242,33 +253,29 @@ class Ledger:
                 plain == text.casefold().strip() and plain.count(" ") > 1
             ):
                 continue
-            if any(plain in one for one in self.state["said"]):
+            if self.was_said(plain):
                 continue
-            for number, one in enumerate(self.state["plain"]):
-                if plain in one and not self.names_record(self._place(number)):
+            for number in self._search(plain):
+                if not self.names_record(self._place(number)):
                     return self._place(number)
         return None
 
     def is_numbered(self, number: str) -> bool:
         """Whether a text names something by a short number: `file with ID '13'`."""
-        pattern = re.compile(
-            rf"(?:\bid|#|\bno\.?|number|\bnr\.?|file|booking|event|order)\W{{0,4}}{number}\b"
-        )
-        return any(number in one and pattern.search(one) for one in self.state["plain"])
+        pattern = re.compile(rf"(?:{_NUMBERED})\W{{1,4}}{number}(?![-:/.]?\d)")
+        found = (self.state["texts"][at] for at in self._search(number))
+        return any(pattern.search(one) for one in found)
 
     def find_dictated(self, name: str) -> Witness | None:
         """A text that has this name in the midst of other words."""
         plain = " ".join(name.casefold().split())
-        if plain.count(" ") < 2 or any(plain in one for one in self.state["said"]):
+        if plain.count(" ") < 2 or self.was_said(plain):
             return None
-        for number, one in enumerate(self.state["plain"]):
-            if plain in one and len(one) > 2 * len(plain) and not self._is_line(plain, number):
+        for number in self._search(plain):
+            longer = len(self.state["texts"][number]) > 2 * len(plain)
+            if longer and plain not in self.state["texts"][number].split("\n"):
                 return self._place(number)
         return None
-
-    def _is_line(self, plain: str, number: int) -> bool:
-        lines = self.state["texts"][number].splitlines()
-        return any(plain == " ".join(line.split()) for line in lines)
 
     def list_texts(self, call: int, record: int = 0) -> list[str]:
         """The prose of one record of a call; of all of it without a record."""
@@ -308,20 +315,21 @@ class Ledger:
         return normalize(link) in self.state["tokens"]
 
     def quote(self, value: str, width: int = 160) -> str:
-        """The first text around a value."""
+        """The newest text around a value."""
         plain = normalize(value)
-        for text in self.state["texts"]:
-            at = text.find(plain)
-            if at >= 0:
-                start = max(0, at - width // 2)
-                return " ".join(text[start : at + len(plain) + width // 2].split())
-        return ""
+        number = next(self._search(plain), None)
+        if number is None:
+            return ""
+        flat = self._flat[number]
+        at = flat.index(plain)
+        return flat[max(0, at - width // 2) : at + len(plain) + width // 2].strip()
 
     # Inside
 
     def _open_call(self, tool: str, given: Mapping[str, Any]) -> int:
-        inputs = [one for value in _list_inputs(given) for one in list_words(value)[:20]]
-        words = sorted({*inputs[:60], *_list_names(inputs)})
+        values = list(_list_inputs(given))[:60]
+        inputs = [one for value in values for one in list_words(value)[:20]]
+        words = sorted({*values, *inputs[:60], *_list_names(inputs)})
         self.state["calls"].append(
             {
                 "tool": tool,
@@ -342,19 +350,39 @@ class Ledger:
         self.state["tainted"] = True
         number = len(self.state["texts"])
         self.state["places"].append([call, part.path, part.record])
-        kept = text.casefold() if self.state["size"] < _MOST_TEXT else ""
-        self.state["texts"].append(kept)
-        self.state["plain"].append(" ".join(kept.split()))
-        self.state["size"] += len(kept)
-        for token in {*list_tokens(text), *list_spaced(text), *_list_inner(text)}:
-            found = self.state["tokens"].setdefault(token, [])
+        self._keep(text)
+        index = self.state["tokens"]
+        for token in list_tokens(text):
+            found = index.setdefault(token, [])
             if len(found) < _MOST_WITNESSES:
                 found.append(number)
-        for value, kind in find_values(text):
-            if kind == "mail":
-                self._add_name(normalize(value))
+            if "@" in token and MAIL.fullmatch(token):
+                self._add_name(token)
         if part.record and len(text) < 200 and _TITLES.any(split_key(part.key)):
             self._add_record_words(part, call)
+
+    def _keep(self, text: str) -> None:
+        """Keep a text for searches and quotes; the oldest make room, their values stay known."""
+        lines = (" ".join(line.split()) for line in text[:_MOST_TEXT].casefold().splitlines())
+        kept = "\n".join(lines)
+        texts = self.state["texts"]
+        texts.append(kept)
+        self.state["size"] += len(kept)
+        while self.state["size"] > _MOST_TEXT:
+            oldest = self.state["first"]
+            self.state["size"] -= len(texts[oldest])
+            texts[oldest] = ""
+            self.state["first"] = oldest + 1
+
+    def _search(self, plain: str) -> Iterator[int]:
+        """The numbers of the texts that have these words one after the other, the newest first."""
+        texts = self.state["texts"]
+        for number in range(len(texts) - 1, self.state["first"] - 1, -1):
+            flat = self._flat.get(number)
+            if flat is None:
+                flat = self._flat[number] = texts[number].replace("\n", " ")
+            if plain in flat:
+                yield number
 
     def _add_field(self, part: Part, call: int, source: Source, echoed: set[str]) -> None:
         self._add_record_words(part, call)
@@ -450,25 +478,17 @@ def _list_spellings(text: str, kind: str) -> set[str]:
     return spellings
 
 
-def _list_inner(text: str) -> Iterable[str]:
-    """The addresses and links in a text, and the hosts of these."""
-    for value, kind in find_values(text):
-        yield normalize(value)
-        if kind == "link":
-            yield read_host(value)
-
-
 def _list_names(words: list[str]) -> list[str]:
     return [f"{one}-{two}" for one, two in pairwise(words)][:20]
 
 
 _EMPTY: dict[str, Any] = {
-    "said": list,
+    "said": str,
     "said_words": dict,
     "fields": dict,
     "tokens": dict,
     "texts": list,
-    "plain": list,
+    "first": int,
     "places": list,
     "calls": list,
     "record_words": dict,

@@ -82,8 +82,8 @@ class Lineage:
             names = _list_names(value)
             said = [one for one in names if self.ledger.names_word([one])]
             return bool(said) and len(self.ledger.list_rivals(said)) == 1
-        names = [one for one in list_words(value) if not is_plain_word(one)]
-        return bool(names) and all(self.ledger.names_word([one]) for one in names)
+        words = list_words(value)
+        return self.ledger.names_word(words) and all(self.ledger.was_said(one) for one in words)
 
     def _is_sender_meant(self, witness: Witness) -> bool:
         """Whether the person named the record, wants an answer to the only one, or means all."""
@@ -96,6 +96,8 @@ class Lineage:
     def _is_told(self, value: str, kind: str, witness: Witness) -> bool:
         """Whether the person named the source and the kind, and it holds exactly one of these."""
         kind = "link" if kind == "host" else kind
+        if kind == "link" and self.ledger.get_source(witness) == "open":
+            return False
         if kind not in self.request.kinds or not self.ledger.is_pointed_at(witness):
             return False
         texts = self.ledger.list_texts(witness.call, witness.record)

@@ -29,7 +29,7 @@ _COPYING = re.compile(
     r"weiterleit\w*|leite|übersetz\w*|kopier\w*|reenvía\w*|traduce|copia|traduis|transfère|copie|"
     r"inoltra|traduci)\b|转发|翻译|転送|翻訳"
 )
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OTHER_SCRIPT = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _ASKING = re.compile(
     r"什么|吗|哪|多少|几|总结|概括|看看|查|读|何|どの|いつ|教えて|要約|まとめ|ですか"
@@ -63,6 +63,10 @@ _REPLYING = re.compile(
     r"répond\w*|rispond\w*|antwoord\w*|beantwoord)\b|回复|返信|返事"
 )
 _CONFIRMING = 5
+_CONSENT = split_names(
+    "yes yep yeah ok okay sure ahead go please correct right exactly perfect confirmed "
+    "ja genau gerne bitte sí si claro vale dale oui bien sûr certo va esatto sim 好 好的 是 はい"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ class Request:
     kinds: frozenset[str] = frozenset()
     """The kinds of values that it names: an address, an account, a link."""
     words: frozenset[str] = frozenset()
+    text: str = ""
+    """The prompt in small letters."""
 
     @property
     def only_asks(self) -> bool:
@@ -107,7 +113,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
             acts |= found
             known = known or clause_known
     words = frozenset(list_words(text))
-    if before is not None and not acts and len(words) <= _CONFIRMING and "?" not in prompt:
+    if before is not None and len(words) <= _CONFIRMING and words & _CONSENT and not acts:
         return before
     kinds = {kind for kind, stems in TOLD_KINDS.items() if stems.any(words) or stems.inside(text)}
     return Request(
@@ -119,6 +125,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
         bool(_COPYING.search(text)),
         frozenset(kinds),
         words,
+        prompt.casefold(),
     )
 
 

@@ -22,7 +22,7 @@ _LONGEST_FIELD = 80
 _MOST_WORDS = 6
 _MOST_PARTS = 20_000
 _LONGEST_PARSED = 400_000
-_YAML_LINE = re.compile(r"\s*(?:-\s+)?[\w.\- ]{1,40}:(?:\s|$)|\s*-\s+\S|\s+\S|\s*$|[}\]]")
+_YAML_LINE = re.compile(r"\s*(?:-\s+)?[\w-]{1,40}:(?:\s|$)|\s*-\s+\S|\s+\S|\s*$|[}\]]")
 _TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*\|?")
 _KEY_SPLIT = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*", re.UNICODE)
 _SENTENCE = re.compile(r"[.!?;:,]\s+\S|[.!?]$")
@@ -66,10 +66,21 @@ def is_prose(key: str, text: str) -> bool:
     return len(words) > 2 and bool(LINK.search(text) or MAIL.search(text))
 
 
-def read_result(result: Any, only_prose: bool) -> Reading:
-    """The parts of a result; with `only_prose`, none of them is a field."""
+def read_result(result: Any, *, only_prose: bool, is_file: bool = False) -> Reading:
+    """The parts of a result; with `only_prose`, none of them is a field.
+
+    The lines of a file are prose, unless they are JSON or a list.
+    """
     reading = Reading()
     value = _unwrap(result)
+    if (
+        is_file
+        and not only_prose
+        and isinstance(value, dict)
+        and isinstance(_find_text(result), str)
+    ):
+        said = str(_find_text(result)).lstrip()
+        value = value if said[:1] in "[{" else said
     if only_prose:
         for path, text in _list_texts(value):
             reading.parts.append(Part(path, "", text, True, 0))
@@ -93,6 +104,10 @@ def _unwrap(result: Any) -> Any:
     if isinstance(result, list) and result and all(_is_block(one) for one in result):
         return _join_blocks(result)
     return _parse(result) if isinstance(result, str) else result
+
+
+def _find_text(result: Any) -> Any:
+    return result.get("output") if isinstance(result, Mapping) else result
 
 
 def _is_block(value: Any) -> bool:
@@ -146,7 +161,7 @@ def _parse_literal(text: str) -> Any:
 
 def _parse_yaml(text: str) -> Any:
     lines = text.splitlines()
-    if ":" not in text and not text.lstrip().startswith("- "):
+    if len(lines) < 2 or (":" not in text and not text.lstrip().startswith("- ")):
         return text
     if not all(_YAML_LINE.match(line) for line in lines) or re.search(r"(?:^|\s)[&*]\w", text):
         return text

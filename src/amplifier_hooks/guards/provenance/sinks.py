@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from amplifier_hooks.guards.provenance.labels import find_act, find_source
+from amplifier_hooks.guards.provenance.ledger import Witness
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
 from amplifier_hooks.guards.provenance.results import is_prose, split_key
 from amplifier_hooks.guards.provenance.stems import Stems, split_names
@@ -30,6 +31,7 @@ from amplifier_hooks.guards.provenance.words import (
     WEAK_RIGHTS,
 )
 
+_ATTACHED = Stems("attachment attachments attach anhang adjunto adjuntos pieces")
 _NAMES = Stems("title subject summary headline betreff titel asunto titulo objet titre oggetto")
 _NUMBER = re.compile(r"[-+]?[\d.,]+\s?(?:[%€$£]|[A-Z]{3})?")
 LOCAL = re.compile(
@@ -78,24 +80,35 @@ def _judge_argument(path: str, key: str, text: str, act: str, lineage: Lineage) 
     kind = find_kind(text)
     if SECRET_KEYS.any(words):
         return _judge_secret(path, text, lineage)
-    if RIGHT_KEYS.any(words) and len(text) < 40 and not kind:
-        return _judge_right(path, text, lineage)
     if kind:
         return _judge_destination(path, text, kind, act, lineage)
+    if RIGHT_KEYS.any(words) and len(text) < 40:
+        return _judge_right(path, text, lineage)
+    return _judge_plain(path, words, text, act, lineage)
+
+
+def _judge_plain(
+    path: str, words: Sequence[str], text: str, act: str, lineage: Lineage
+) -> Finding | None:
+    """An argument that has no telling form: its key decides."""
+    if DESTINATION_KEYS.any(words[-1:]) and not CONTENT_KEYS.any(words) and len(text) < 200:
+        return _judge_destination(path, text, "", act, lineage)
     if CONTENT_KEYS.any(words) or is_prose("", text):
         return _judge_content(path, text, words, lineage)
     if AMOUNT_KEYS.any(words) and _NUMBER.fullmatch(text):
         return _judge_amount(path, text, act, lineage)
-    if DESTINATION_KEYS.any(words):
-        return _judge_destination(path, text, kind, act, lineage)
+    if act == "send" and _ATTACHED.any(words):
+        return _judge_attachment(path, text, lineage)
     if TARGET_KEYS.any(words) or any(map(str.isdigit, text)):
         return _judge_target(path, text, act, lineage)
     return _judge_other(path, text, act, lineage)
 
 
 def _judge_secret(path: str, text: str, lineage: Lineage) -> Finding | None:
-    origin = lineage.find(text)
-    return Finding(path, text, origin, "secret") if origin.label in {"text", "sender"} else None
+    if lineage.ledger.was_said(text):
+        return None
+    texts = lineage.ledger.find_in_prose(text)
+    return Finding(path, text, Origin("text", texts[0]), "secret") if texts else None
 
 
 def _judge_right(path: str, text: str, lineage: Lineage) -> Finding | None:
@@ -163,6 +176,15 @@ def _judge_amount(path: str, text: str, act: str, lineage: Lineage) -> Finding |
     return Finding(path, text, origin, "amount")
 
 
+def _judge_attachment(path: str, text: str, lineage: Lineage) -> Finding | None:
+    """What is sent along: the person has to have named it, or its record."""
+    origin = lineage.find(text)
+    witness = origin.witness
+    if origin.label in {"user", "covered"} or witness is None:
+        return None
+    return None if lineage.ledger.is_pointed_at(witness) else Finding(path, text, origin, "target")
+
+
 def _judge_target(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
     origin = lineage.find(text)
     ledger = lineage.ledger
@@ -173,11 +195,18 @@ def _judge_target(path: str, text: str, act: str, lineage: Lineage) -> Finding |
         if act not in STRICT or witness is None or ledger.names_record(witness):
             return None
         return Finding(path, text, origin, "target") if lineage.is_singled_out(text) else None
-    if origin.witness is not None and lineage.is_in_named_line(text, origin.witness):
+    if origin.witness is not None and _is_in_meant_text(text, act, origin.witness, lineage):
         return None
-    if text.isdigit() and len(text) < 3:
+    if text.isdigit() and len(text) < 4 and not ledger.is_numbered(text):
         return None
     return Finding(path, text, origin, "target")
+
+
+def _is_in_meant_text(text: str, act: str, witness: Witness, lineage: Lineage) -> bool:
+    """Whether the value's line says what the person said, or they named its source for that act."""
+    if lineage.is_in_named_line(text, witness):
+        return True
+    return act in {"pay", "change"} and lineage.ledger.names_file(witness.call)
 
 
 def _judge_other(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
@@ -219,7 +248,8 @@ def _judge_address(path: str, text: str, lineage: Lineage) -> Finding | None:
     texts = [one for one in ledger.find_in_prose(text) if ledger.stands_whole(text, one)]
     if any(ledger.is_search(one) or ledger.names_record(one) for one in texts):
         return None
-    if any(ledger.is_pointed_at(one) and not lineage.is_rival(text, one) for one in texts):
+    stores = [one for one in texts if ledger.get_source(one) != "open"]
+    if any(ledger.is_pointed_at(one) and not lineage.is_rival(text, one) for one in stores):
         return None
     fields = ledger.find(text)
     if any(ledger.get_source(one) == "own" for one in fields):

@@ -14,8 +14,8 @@ HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
 WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
-_TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
-_TELLING = re.compile(r"[\d@./:_\-#]")
+_APART = str.maketrans(dict.fromkeys("<>\"'`()[]{},;|", " "))
+TELLING = re.compile(r"[\d@./:_\-#]")
 _ENDS = ".,:;!?*_~…"
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:www\.)?", re.IGNORECASE)
 _HOST_OF = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
@@ -93,15 +93,30 @@ def list_words(text: str) -> list[str]:
 def list_tokens(text: str) -> set[str]:
     """The parts of a text that can be a value: those with a digit or a sign inside.
 
-    Accounts and phone numbers are among them without their blanks.
+    Of links the host, too; accounts and phone numbers also without their blanks.
     """
-    found = set()
-    for token in _TOKEN.findall(text.casefold()):
-        if _TELLING.search(token):
-            found.add(token.strip(_ENDS))
-            if "=" in token:
-                found.update(part.strip(_ENDS) for part in token.split("="))
-    return {normalize(one) if "/" in one else one for one in found if one}
+    found: set[str] = set()
+    for token in set(text.casefold().translate(_APART).split()):
+        if TELLING.search(token):
+            found.update(_read_token(token.strip(_ENDS)))
+    found.update(list_spaced(text))
+    found.discard("")
+    return found
+
+
+def _read_token(token: str) -> Iterator[str]:
+    if "/" in token:
+        link = LINK.search(token)
+        named = token if link is None else link[0].rstrip(_ENDS)
+        yield normalize(named)
+        if link is not None or HOST.match(token):
+            yield read_host(named)
+    else:
+        yield token
+    if "=" in token and "://" not in token:
+        yield from (part.strip(_ENDS) for part in token.split("="))
+    elif "@" in token and ":" in token:  # `git@host:path`, `mailto:a@b`
+        yield from (part.strip(_ENDS) for part in token.split(":"))
 
 
 def list_spaced(text: str) -> Iterator[str]:

@@ -201,7 +201,8 @@ WEAK_RIGHTS = split_names(
 
 REQUESTED: dict[str, Stems] = {
     "send": Stems(
-        "send reply respond answer forward post publish notify message email mail sms text tweet "
+        "send leave reply respond answer forward post publish notify message email mail sms text "
+        "tweet "
         "broadcast submit comment announce dispatch upload push deliver inform tell remind thank "
         "write draft contact let ask ping invite congratulate confirm report share open "
         "greet apologise apologize warn update request reach shoot drop raise "
@@ -313,7 +314,7 @@ QUESTION = split_names(
     "warum wie wieviel zeig zeige erklär erkläre lies suche fasse zähle ist sind gibt hat prüfe "
     "vergleiche nenne qué que cuál cuáles quién cuándo dónde cuánto cuántos cómo lee busca "
     "muestra resume explica dime cuenta compara revisa hay está quel quelle quels quelles qui "
-    "quand où combien comment pourquoi est-ce lis cherche montre résume explique compare trouve "
+    "quand où combien pourquoi est-ce lis cherche montre résume explique compare trouve "
     "liste che cosa quale quali chi quando dove quanto quanti come leggi cerca mostra riassumi "
     "spiega trova wat welke wie wanneer waar hoeveel hoe waarom lees zoek toon vat leg vind o "
     "qual quem onde leia procure mostre resuma explique"
@@ -322,7 +323,7 @@ QUESTION = split_names(
 
 TOLD_KINDS: dict[str, Stems] = {
     "mail": Stems("email emails mail e-mail correo courriel e-mailadresse 邮箱 メール"),
-    "link": Stems("link links url urls website site page article address web webseite enlace lien"),
+    "link": Stems("link links url urls enlace enlaces lien liens collegamento 链接 リンク"),
     "account": Stems(
         "iban account bank details bill invoice konto rechnung cuenta factura compte facture conto "
         "fattura rekening 账户 口座"
