@@ -45,7 +45,7 @@ class CaseCollector(pytest.File):
     @cached_property
     def cases(self) -> CaseFile:
         """What is in the file; CasesError if it cannot be used."""
-        from amplifier_hooks.insight.cases.reading import read_cases
+        from amplifier_hooks.insight.cases.files import read_cases
 
         return read_cases(self.path)
 
@@ -65,7 +65,7 @@ class CaseCollector(pytest.File):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show what is wrong with the file, without our own lines."""
-        from amplifier_hooks.insight.cases.reading import CasesError
+        from amplifier_hooks.insight.cases.files import CasesError
 
         if isinstance(excinfo.value, CasesError):
             return str(excinfo.value)

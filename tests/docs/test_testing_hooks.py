@@ -10,7 +10,7 @@ import pytest
 from amplifier_core import pytest_plugin, testing
 from amplifier_hooks.insight.cases import schema
 from amplifier_hooks.insight.cases.case import TEXTS
-from amplifier_hooks.insight.cases.reading import read_cases
+from amplifier_hooks.insight.cases.files import read_cases
 from amplifier_hooks.insight.cases.running import find_subject, run_case
 from tests.docs.blocks import markdown_blocks
 from tests.docs.yaml_examples import list_examples

@@ -13,7 +13,7 @@ from amplifier_hooks.agent.bundles.schema import Agent, Approval, Audit, BundleF
 from amplifier_hooks.agent.providers.scripted import read_script
 from amplifier_hooks.approvals.rules import RulesApproval
 from amplifier_hooks.guards.rules.loading import Config, read_rules
-from amplifier_hooks.insight.cases.reading import read_cases
+from amplifier_hooks.insight.cases.files import read_cases
 from tests.docs.yaml_examples import (
     MODULES,
     Example,

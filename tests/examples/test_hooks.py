@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_hooks import load_bundle, open_session
-from amplifier_hooks.insight.cases.reading import read_cases
+from amplifier_hooks.insight.cases.files import read_cases
 from amplifier_hooks.insight.cases.running import find_subject, run_case
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "hooks"

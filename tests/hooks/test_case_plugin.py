@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import amplifier_hooks.insight.cases.reading  # noqa: F401 - else each project imports it all again
+import amplifier_hooks.insight.cases.files  # noqa: F401 - else each project imports it all again
 from tests.hooks.insight.cases.hook_files import GUARD
 
 pytest_plugins = "pytester"

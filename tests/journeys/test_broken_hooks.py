@@ -19,7 +19,7 @@ import yaml
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
-from amplifier_hooks.cli.commands.demo.report import SECRET
+from amplifier_hooks.cli.commands.demo.session import SECRET
 from amplifier_hooks.modules.observers import OBSERVERS
 from tests.hooks.cli.program import invoke, run_amplifier
 from tests.support.project import Project

@@ -18,7 +18,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.testing import MockTool, RecordingDisplay, ScriptedApproval
 from amplifier_hooks import AssembledSession, load_bundle, open_session
 from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
-from amplifier_hooks.cli.display.observer import observe
+from amplifier_hooks.cli.display.display import observe
 from tests.hooks.guards.otel.collector import collector
 from tests.support.http_server import receiver
 from tests.support.waiting import wait_until

@@ -34,7 +34,7 @@ from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.insight.backtest import Tally, backtest_trails
 from amplifier_hooks.insight.backtest.policy import PolicySource, load_policy
-from amplifier_hooks.insight.rule_suggestions.evidence import read_evidence
+from amplifier_hooks.insight.rule_suggestions.drafts import read_evidence
 from amplifier_hooks.trails import read_history
 from amplifier_hooks.trails.recount import recount
 from tests.hooks.cli.program import invoke

@@ -17,7 +17,7 @@ NOT_STARTED = {
     "amplifier_hooks/installation_check.py": "prints a command for people",
     "amplifier_hooks/cli/program_name.py": "looks beside it, and prints a command for people",
     "amplifier_hooks/cli/commands/doctor.py": "looks beside it",
-    "amplifier_hooks/cli/commands/demo/report.py": "looks beside it",
+    "amplifier_hooks/cli/commands/demo/session.py": "looks beside it",
     "amplifier_hooks/modules/installation.py": "prints a command for people",
     "amplifier_hooks/mcp/clients/command_line.py": "compares, and hands it to line.py: -I",
     "amplifier_hooks/machine/programs.py": "looks beside it",

@@ -13,8 +13,8 @@ from amplifier_hooks.agent.tools.mcp.client import (
     OnProgress,
     ServerError,
 )
-from amplifier_hooks.agent.tools.mcp.config import ServerConfig
 from amplifier_hooks.agent.tools.mcp.connection import Connection
+from amplifier_hooks.agent.tools.mcp.launch import ServerConfig
 
 ADD: JsonObject = {
     "name": "add",

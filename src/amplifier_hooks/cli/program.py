@@ -53,7 +53,7 @@ _COMPLETE = "_AMPLIFIER_COMPLETE"
 _WRITTEN = frozenset({"-o", "--output", "--write", "--save", "--socket"})
 """Options that name what is written or made, which may well be /dev/stdout."""
 
-_PLACES = {"tokens": "serve.tokens", "login-code": "serve.login_code"}
+_PLACES = {"tokens": "serve", "login-code": "serve"}
 
 
 class _Commands(LazyGroup):

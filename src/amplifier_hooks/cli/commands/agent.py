@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,7 +26,6 @@ from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionIn
 from amplifier_hooks.agent.trust.material import Material, collect_material
 from amplifier_hooks.agent.trust.store import TrustStore
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.approval.mode import RULES, apply_mode, make_approval
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
 from amplifier_hooks.cli.approval.trust_question import require_trust
 from amplifier_hooks.cli.commands.plan import apply_flags, apply_shadow
@@ -36,12 +35,46 @@ from amplifier_hooks.cli.commands.resume import (
     name_bundle,
     prepare_resume,
 )
-from amplifier_hooks.cli.display.display import Display, choose_mode, make_display
+from amplifier_hooks.cli.display.display import LAST, Display, choose_mode, make_display, observe
 from amplifier_hooks.cli.display.narration import OWN
-from amplifier_hooks.cli.display.observer import LAST, observe
 from amplifier_hooks.cli.early_signals import answers
 from amplifier_hooks.machine.locations import get_user_name
 from amplifier_hooks.modules.conversation import explain_cut, read_finish_reason
+from amplifier_hooks.yaml_files.node import BundleError, Place, Problem
+
+if TYPE_CHECKING:
+    from amplifier_core.approval import AnyApprovalSystem
+
+RULES = "rules:"
+
+
+def apply_mode(plan: dict[str, Any], approve: str | None) -> dict[str, Any]:
+    """The plan with the mode of the flag; BundleError where the bundle does not let it."""
+    section: Mapping[str, Any] = plan.get("approval") or {}
+    mode = section.get("mode") or "ask"
+    if approve in (None, mode):
+        return plan
+    if approve != "deny" and (mode == "deny" or section.get("locked")):
+        why = "is locked" if section.get("locked") else "cannot be loosened by a flag"
+        message = f"{mode!r} {why}; leave out --approve {approve}, or use --approve deny"
+        raise BundleError([Problem(Place("The bundle"), "approval.mode", message)])
+    # A refusal, and rules, are approval systems of their own; the plan lets them be asked.
+    wanted = "edits" if approve == "edits" else "ask"
+    return {**plan, "approval": {**section, "mode": wanted}}
+
+
+def make_approval(
+    approve: str | None, asking: AnyApprovalSystem, folder: Path
+) -> AnyApprovalSystem:
+    """The approval system of a session: the person at the terminal, or what decides before them."""
+    from amplifier_hooks.approvals import RefusingApproval, RulesApproval
+
+    if approve == "deny":
+        return RefusingApproval()
+    if approve is not None and approve.startswith(RULES):
+        return RulesApproval(Path(approve.removeprefix(RULES)), folder, asking)
+    return asking
+
 
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
 """How loops, ours and others, call a turn that did not come to its end."""

@@ -340,7 +340,7 @@ def _check_hooks() -> Iterator[Finding]:
 
 async def _examine_hooks(material: Material) -> tuple[list[str], list[str], str | None]:
     from amplifier_hooks.agent.session.inspection.effective_hooks import mount_hooks
-    from amplifier_hooks.cli.commands.hooks.shortcomings import list_shortcomings
+    from amplifier_hooks.cli.commands.hooks import list_shortcomings
 
     async with mount_hooks(material) as found:
         failures = found.failures
@@ -353,7 +353,7 @@ def _count_entries(plan: Mapping[str, Any], kind: str) -> str:
 
 
 def _check_people() -> Iterator[Finding]:
-    from amplifier_hooks.cli.commands.approvals.health import probe_bundle
+    from amplifier_hooks.cli.commands.approvals import probe_bundle
 
     healths: dict[bool | None, Health] = {True: "good", False: "broken", None: "absent"}
     for name, works, detail in probe_bundle():

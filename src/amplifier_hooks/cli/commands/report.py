@@ -114,7 +114,7 @@ def _choose_format(given: Format | None, output: str | None) -> Format:
 
 def _select(names: tuple[str, ...], everything: bool, self_tests: bool) -> list[Path]:
     from amplifier_hooks.agent.session.inspection.trails import shorten_trails
-    from amplifier_hooks.cli.commands.audit.trails import select
+    from amplifier_hooks.cli.commands.audit.options import select
 
     found = select(names, self_tests=self_tests)
     if not found:
@@ -131,7 +131,7 @@ def _select(names: tuple[str, ...], everything: bool, self_tests: bool) -> list[
 
 
 def _read(wanted: ReportRequest) -> ReportFigures:
-    from amplifier_hooks.cli.commands.audit.progress import show_progress
+    from amplifier_hooks.cli.commands.audit.options import show_progress
     from amplifier_hooks.insight.reports import read_report
     from amplifier_hooks.insight.reports.collect import measure_trail
 

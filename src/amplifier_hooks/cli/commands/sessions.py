@@ -41,7 +41,7 @@ def sessions() -> None:
 def list_sessions(as_json: bool, self_tests: bool, limit: int) -> None:
     """List the sessions, newest first: those that are saved, and those of other agents and
     programs, which are recorded."""
-    from amplifier_hooks.cli.commands.audit.trails import report_unused_path
+    from amplifier_hooks.cli.commands.audit.options import report_unused_path
 
     report_unused_path()
     saved = _open_store().list()

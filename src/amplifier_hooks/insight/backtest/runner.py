@@ -22,9 +22,13 @@ from amplifier_core.models import CONTINUE, HookResult, Level
 from amplifier_core.mount_plan import ModuleEntry, read_mode
 from amplifier_core.mounting import Mounting
 from amplifier_core.records import HookAnswer, SessionEnded, SessionStarted, plain
-from amplifier_hooks.insight.backtest.missing_values import GapAccesses, MissingValue
 from amplifier_hooks.insight.backtest.policy import Policy, PolicyError
-from amplifier_hooks.insight.backtest.verdicts import Verdict, read_dispatch
+from amplifier_hooks.insight.backtest.verdicts import (
+    GapAccesses,
+    MissingValue,
+    Verdict,
+    read_dispatch,
+)
 from amplifier_hooks.insight.changes import repeat_change
 from amplifier_hooks.modules.clock import CAPABILITY
 from amplifier_hooks.trails import Header, Note, RecordedEvent, RecordedHook

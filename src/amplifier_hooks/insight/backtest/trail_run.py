@@ -18,16 +18,18 @@ from amplifier_core.approval import read_option
 from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
 from amplifier_hooks.insight.backtest.counts import Tally, UnclearGroup
-from amplifier_hooks.insight.backtest.missing_values import GapAccesses, fill_gaps, make_gaps
 from amplifier_hooks.insight.backtest.policy import Policy
 from amplifier_hooks.insight.backtest.runner import MountedPolicy
 from amplifier_hooks.insight.backtest.verdicts import (
     Asking,
     Difference,
+    GapAccesses,
     Verdict,
     compare,
     describe_difference,
     describe_person,
+    fill_gaps,
+    make_gaps,
     name_state,
     read_recorded,
 )

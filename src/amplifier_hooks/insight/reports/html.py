@@ -39,8 +39,8 @@ from amplifier_hooks.insight.reports.document import (
     Tile,
     Tiles,
     Timeline,
+    format_seconds,
 )
-from amplifier_hooks.insight.reports.wording import format_seconds
 from amplifier_hooks.text.escape import ESCAPED, escape
 
 _VOID = frozenset({"meta", "br", "hr"})

@@ -31,8 +31,8 @@ from amplifier_hooks.insight.reports.document import (
     Table,
     Tiles,
     Timeline,
+    format_seconds,
 )
-from amplifier_hooks.insight.reports.wording import format_seconds
 from amplifier_hooks.text.escape import escape
 
 Lines = Iterator[str]

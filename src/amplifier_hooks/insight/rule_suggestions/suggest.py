@@ -17,13 +17,15 @@ from amplifier_hooks.insight.rule_suggestions.drafts import (
     OWNER,
     Draft,
     Key,
+    Question,
+    ask,
     draft_exact,
     draft_family,
     find_obstacle,
     list_warnings,
     name_rule,
+    read_evidence,
 )
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, ask, read_evidence
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.trails import RecordedEvent, read_history
 

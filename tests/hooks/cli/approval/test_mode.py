@@ -11,8 +11,8 @@ import pytest
 from amplifier_audit import open_log, read_records
 from amplifier_hooks.approvals import RefusingApproval, RulesApproval
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.approval.mode import apply_mode, make_approval
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
+from amplifier_hooks.cli.commands.agent import apply_mode, make_approval
 from amplifier_hooks.cli.main import run
 from amplifier_hooks.yaml_files.node import BundleError
 from tests.hooks.cli.conftest import Project

@@ -10,8 +10,7 @@ from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
 from amplifier_hooks.cli.approval.terminal_approval import TerminalApproval
-from amplifier_hooks.cli.display.display import Display, choose_mode, make_display
-from amplifier_hooks.cli.display.observer import observe
+from amplifier_hooks.cli.display.display import Display, choose_mode, make_display, observe
 
 USAGE = {"input_tokens": 1200, "output_tokens": 34, "total_tokens": 1234, "cost": 0.0123}
 

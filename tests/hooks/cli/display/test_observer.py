@@ -10,8 +10,7 @@ import pytest
 from amplifier_core import events
 from amplifier_core.message_models import ChatResponse, TextBlock, Usage
 from amplifier_core.testing import ScriptedApproval
-from amplifier_hooks.cli.display.display import JsonDisplay
-from amplifier_hooks.cli.display.observer import DENIABLE, observe
+from amplifier_hooks.cli.display.display import DENIABLE, JsonDisplay, observe
 from tests.support.harness import Harness
 from tests.support.hooks import asks, modifies, says
 

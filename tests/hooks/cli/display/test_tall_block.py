@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.cli.display.tall_block import (
+from amplifier_hooks.cli.display.reply_text import (
     CONTEXT_LINES,
     MOST_LINES,
     cut_block,

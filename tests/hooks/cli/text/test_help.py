@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_hooks.cli.text import help as help_text
+from amplifier_hooks.cli import lazy_group as help_text
+from amplifier_hooks.cli.lazy_group import HelpPage
 from amplifier_hooks.cli.text import output
-from amplifier_hooks.cli.text.help import HelpPage
 
 ROWS = [("--event TEXT", "Only this event."), ("--kind [context|hook|tool]", "Of this kind.")]
 

@@ -15,7 +15,7 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.utils.copying import copy_plain, detach
 from amplifier_core.utils.nested import iterate_texts, rewrite
-from amplifier_hooks.insight.backtest.missing_values import (
+from amplifier_hooks.insight.backtest.verdicts import (
     Gap,
     GapAccess,
     GapAccesses,

@@ -11,11 +11,13 @@ import pytest
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.records import HookAnswer
-from amplifier_hooks.insight.backtest.missing_values import Gap, GapAccess, GapAccesses
 from amplifier_hooks.insight.backtest.verdicts import (
     LONGEST,
     Difference,
     Failure,
+    Gap,
+    GapAccess,
+    GapAccesses,
     Verdict,
     compare,
     describe_difference,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.insight.cases.case import Case, Expectation, Step
-from amplifier_hooks.insight.cases.reading import CasesError, find_cases_beside, read_cases
+from amplifier_hooks.insight.cases.files import CasesError, find_cases_beside, read_cases
 
 FILE = """
 hook: ./guard.py

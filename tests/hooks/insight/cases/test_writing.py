@@ -7,14 +7,14 @@ from pathlib import Path
 from amplifier_core import HookRegistry
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_hooks.insight.cases.case import Case
-from amplifier_hooks.insight.cases.reading import read_cases
-from amplifier_hooks.insight.cases.running import find_subject, list_heard, run_case
-from amplifier_hooks.insight.cases.writing import (
+from amplifier_hooks.insight.cases.files import (
     choose_runs,
     find_changed,
     make_samples,
+    read_cases,
     write_cases,
 )
+from amplifier_hooks.insight.cases.running import find_subject, list_heard, run_case
 from tests.hooks.insight.cases.hook_files import GUARD, send, write_hook
 
 

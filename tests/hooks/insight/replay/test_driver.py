@@ -17,7 +17,7 @@ from amplifier_core.testing import MockTool, ScriptedApproval
 from amplifier_core.tool_call import start_call
 from amplifier_hooks.agent.loops.model_call import compact_now
 from amplifier_hooks.insight.changes import Change
-from amplifier_hooks.insight.replay.driver import Driver, VirtualTimeLoop
+from amplifier_hooks.insight.replay.job import Driver, VirtualTimeLoop
 from amplifier_hooks.insight.replay.playback import Playback
 from amplifier_hooks.insight.replay.recording import DEADLINE, CannotReplay
 from tests.hooks.insight.replay.items import event, note

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_audit import Report
+from amplifier_hooks.insight.reports import Format, render_report
 from amplifier_hooks.insight.reports.document import (
     Bars,
     Chapter,
@@ -15,7 +16,6 @@ from amplifier_hooks.insight.reports.document import (
 )
 from amplifier_hooks.insight.reports.excerpts import BoundedList
 from amplifier_hooks.insight.reports.model import Contradiction, Period, Proof, SessionFigures
-from amplifier_hooks.insight.reports.rendering import Format, render_report
 from amplifier_hooks.insight.reports.sections.chapter import (
     SECTIONS,
     describe_session,

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from amplifier_hooks.insight.reports.wording import (
+from amplifier_hooks.insight.reports.document import (
     describe_left_out,
     format_clock,
     format_count,

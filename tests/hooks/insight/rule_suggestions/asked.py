@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, Said
+from amplifier_hooks.insight.rule_suggestions.drafts import Question, Said
 
 GUARD = "hooks-production-guard"
 FOLDER = "/home/ann/project"

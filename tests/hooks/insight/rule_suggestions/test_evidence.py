@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, read_evidence
+from amplifier_hooks.insight.rule_suggestions.drafts import Question, read_evidence
 from tests.support.written_trails import WrittenTrail
 
 CALL = {"command": "make"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.insight.rule_checks import StandingGrant
 from amplifier_hooks.insight.rule_suggestions import Suggestions, Thresholds, suggest_rules
-from amplifier_hooks.insight.rule_suggestions.evidence import Question, Said, read_evidence
+from amplifier_hooks.insight.rule_suggestions.drafts import Question, Said, read_evidence
 from amplifier_hooks.insight.rule_suggestions.suggest import (
     DENIED,
     NOT_ASKED,

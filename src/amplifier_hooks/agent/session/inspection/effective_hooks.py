@@ -214,8 +214,7 @@ async def mount_hooks(
 
 def _list_known_tools(folder: Path, config: Mapping[str, Any]) -> list[OfferedTool]:
     """What the servers of a bundle have offered, as far as anybody has allowed it."""
-    from amplifier_hooks.agent.tools.mcp.config import Config
-    from amplifier_hooks.agent.tools.mcp.launch import identify_server
+    from amplifier_hooks.agent.tools.mcp.launch import Config, identify_server
     from amplifier_hooks.agent.tools.mcp.tools import read_schema
     from amplifier_hooks.guards.mcp.definitions import KnownTools
     from amplifier_hooks.guards.mcp.protocol import name_tool

@@ -9,7 +9,7 @@ Configure   servers: by name, each with command, args, env, cwd or url, headers;
 
 from __future__ import annotations
 
-from amplifier_hooks.agent.tools.mcp.config import NAME, Config
+from amplifier_hooks.agent.tools.mcp.launch import NAME, Config
 from amplifier_hooks.agent.tools.mcp.module import mount, on_session_ready
 
 __all__ = ["NAME", "Config", "mount", "on_session_ready"]

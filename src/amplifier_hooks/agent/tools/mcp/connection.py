@@ -17,7 +17,7 @@ from amplifier_core.interfaces import Host
 from amplifier_core.models import Level
 from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.tools.mcp.client import Client, NotificationHandlers, ServerError
-from amplifier_hooks.agent.tools.mcp.config import ServerConfig
+from amplifier_hooks.agent.tools.mcp.launch import ServerConfig
 
 logger = logging.getLogger(__name__)
 

@@ -25,7 +25,6 @@ from amplifier_hooks.agent.tools.mcp.client import (
     open_http,
     open_pipes,
 )
-from amplifier_hooks.agent.tools.mcp.config import NAME, Config, ServerConfig
 from amplifier_hooks.agent.tools.mcp.connection import (
     Connect,
     Connection,
@@ -34,7 +33,10 @@ from amplifier_hooks.agent.tools.mcp.connection import (
     find_shared_connections,
 )
 from amplifier_hooks.agent.tools.mcp.launch import (
+    NAME,
+    Config,
     Secrets,
+    ServerConfig,
     check_files,
     check_values,
     digest_own_files,

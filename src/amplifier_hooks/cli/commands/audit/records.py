@@ -1,4 +1,4 @@
-"""amplifier audit show and tail: the records of a log."""
+"""amplifier audit list, show, tail and stats: the trails there are, and what is in them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,9 +24,10 @@ from amplifier_hooks.cli.commands.audit.options import (
 
 if TYPE_CHECKING:
     from amplifier_audit import LogFiles, Record
-    from amplifier_hooks.cli.commands.audit.progress import Progress
+    from amplifier_hooks.agent.session.inspection.trails import Trail
+    from amplifier_hooks.cli.commands.audit.options import Progress
+    from amplifier_hooks.cli.text.table import Cell
     from amplifier_hooks.trails.filters import Filter
-
 
 # The session of a record stands between these two members.
 _SESSION = re.compile(rb'"mono":\d+,"session":("(?:[^"\\]|\\.)*"),"turn"')
@@ -87,7 +90,7 @@ def show(
     """Show what happened: prompts, tool calls, answers of hooks, decisions, results."""
     from amplifier_audit import read_records
     from amplifier_audit.log_directory import open_readable
-    from amplifier_hooks.cli.commands.audit.progress import count_records, show_progress, watch
+    from amplifier_hooks.cli.commands.audit.options import count_records, show_progress, watch
 
     files = open_readable(log)
     printer = _Printer(make_filter(files, wanted), everything=everything, as_json=as_json)
@@ -137,8 +140,7 @@ class _Printer:
     """Chooses what is worth a line, and prints it when it is wanted."""
 
     def __init__(self, wanted: Filter, *, everything: bool, as_json: bool) -> None:
-        from amplifier_hooks.cli.commands.audit.page import Page
-        from amplifier_hooks.cli.commands.audit.story import Story
+        from amplifier_hooks.cli.commands.audit.story import Page, Story
 
         self._wanted = wanted
         self._everything = everything
@@ -179,3 +181,200 @@ class _Printer:
             count = f"{self._matching:,} record{'s' * (self._matching != 1)}"
             more = ", none of them shown here; --all shows them" if self._matching else ""
             click.echo(f"{count} to show{more}.", err=True)
+
+
+LIST_EXAMPLES = """\b
+Examples:
+  amplifier audit list
+  amplifier audit list --here
+  amplifier audit verify 3f2a
+"""
+MOST_BYTES = 64 << 20
+"""Larger trails are not read for a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One trail, as far as it can be told without verifying it."""
+
+    id: str
+    path: str
+    updated: str
+    folder: str
+    bundle: str
+    records: int | None
+    sessions: int | None
+    proof: str
+    self_test: bool = False
+
+
+@click.command("list", epilog=LIST_EXAMPLES)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="How many; 0 for all.",
+)
+@click.option("--here", is_flag=True, help="Only trails of sessions in this folder.")
+@AS_JSON
+@report_errors
+def list_command(limit: int, here: bool, as_json: bool) -> None:
+    """List the trails, newest first, and what could prove them."""
+    from amplifier_hooks.agent.session.inspection.trails import list_roots
+    from amplifier_hooks.cli.commands.audit.options import report_unused_path
+
+    report_unused_path()
+    roots = list_roots()
+    trails = _list_latest(roots)
+    if here:
+        rows = [row for row in map(_read_row, trails) if row.folder == str(Path.cwd())]
+        shown = rows[: limit or None]
+        count = len(rows)
+    else:
+        shown = [*map(_read_row, trails[: limit or None])]
+        count = len(trails)
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in shown], indent=2))
+        return
+    where = "of this folder" if here else f"in {' or '.join(map(str, roots))}"
+    _print_rows(shown, count - len(shown), where)
+
+
+def _list_latest(roots: list[Path]) -> list[Trail]:
+    from amplifier_hooks.agent.session.inspection.trails import list_trails
+
+    found = [trail for root in roots for trail in list_trails(root)]
+    return sorted(found, key=lambda trail: trail.updated, reverse=True)
+
+
+def _read_row(trail: Trail) -> Row:
+    from amplifier_audit import AuditError, open_log
+    from amplifier_hooks.agent.session.inspection.trails import find_trail_origin
+    from amplifier_hooks.agent.session.origin import is_self_test
+
+    origin = find_trail_origin(trail)
+    records = sessions = None
+    try:
+        files = open_log(trail.path)
+        records = files.state.head.size if files.state else None
+        sessions = _count_sessions(files)
+        proof = _describe_proof(files)
+    except (AuditError, OSError) as error:
+        proof = f"cannot be read: {error}"
+    return Row(
+        id=trail.path.name,
+        path=str(trail.path),
+        updated=datetime.fromtimestamp(trail.updated, UTC).isoformat(timespec="seconds"),
+        folder=origin.folder if origin else "",
+        bundle=origin.bundle if origin else "",
+        records=records,
+        sessions=sessions,
+        proof=proof,
+        self_test=is_self_test(trail.path),
+    )
+
+
+def _count_sessions(files: LogFiles) -> int | None:
+    """The session and its sub-agents; None for a trail that would take long to read."""
+    if files.size > MOST_BYTES:
+        return None
+    return len(list_session_ids(files))
+
+
+def _describe_proof(files: LogFiles) -> str:
+    """What there is to verify with, and whether the writer gave up."""
+    if files.directory is not None and files.directory.failed.exists():
+        return "the writer gave up"
+    note = (files.state.checkpoint if files.state else None) or ""
+    return "signed" if "\n\n" in note.strip() else "not signed"
+
+
+def _print_rows(rows: list[Row], more: int, where: str) -> None:
+    from amplifier_hooks.agent.session.inspection.trails import shorten_trails
+    from amplifier_hooks.cli.text.output import print_line, print_wrapped
+    from amplifier_hooks.cli.text.table import Column, print_table
+    from amplifier_hooks.text.escape import escape
+
+    if not rows:
+        print_line(f"No trails {escape(where)} yet.")
+        return
+    head = ("trail", "when", "records", "sessions", "bundle", "proof", "folder")
+    titles: list[Cell] = [(("title", name),) for name in head]
+    shorts = shorten_trails(Path(row.path) for row in rows)
+    table: list[list[Cell]] = [titles, *(_make_cells(row, shorts[Path(row.path)]) for row in rows)]
+    count = Column(align="right")
+    text = Column()
+    folder = Column("dim", overflow="cut start")
+    print_table(table, Column("tool"), Column("dim"), count, count, text, text, folder)
+    if more:
+        print_line(("dim", f"{more} more; --limit 0 shows all"))
+    print_wrapped(0, ("dim", "amplifier audit verify ID says what a trail proves"))
+
+
+def _make_cells(row: Row, short: str) -> list[Cell]:
+    from amplifier_hooks.cli.text.output import format_age, shorten_folder
+    from amplifier_hooks.text.escape import escape
+
+    counts = ["?" if one is None else f"{one:,}" for one in (row.records, row.sessions)]
+    name = "self-test" if row.self_test else row.bundle or "?"
+    folder = shorten_folder(row.folder) if row.folder else "?"
+    texts = (name, row.proof, folder)
+    return [escape(short), format_age(row.updated), *counts, *map(escape, texts)]
+
+
+_COLUMNS = ("hook", "calls", "denied", "asked", "injected", "failed", "p50 ms", "p95 ms", "p99 ms")
+
+
+@click.command()
+@add_log
+@add_filters
+@AS_JSON
+@report_errors
+def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
+    """What each hook did: calls, denials, questions, injections, failures and time.
+
+    The figures are those of `amplifier hooks stats`, of one trail and of the records that match.
+    """
+    rows = _count(log, wanted)
+    if as_json:
+        click.echo(json.dumps(rows))
+    else:
+        _print_table(rows)
+
+
+def _count(log: Path, wanted: dict[str, str | None]) -> list[dict[str, Any]]:
+    from amplifier_audit import read_records
+    from amplifier_audit.log_directory import open_readable
+    from amplifier_hooks.cli.commands.audit.options import count_records, show_progress, watch
+    from amplifier_hooks.trails.reading import read_matching
+    from amplifier_hooks.trails.recount import recount
+
+    files = open_readable(log)
+    with show_progress("Counting", count_records(files)) as progress:
+        records = watch(read_records(files), progress)
+        found = recount(read_matching(records, make_filter(files, wanted)))
+    hook = wanted.get("hook")
+    return [
+        {"hook": name, **one.summarize()}
+        for name, one in sorted(found.items())
+        if one.is_used and hook in (None, name)
+    ]
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from amplifier_audit.report import escape_text
+    from amplifier_hooks.cli.text.table import Column, print_table
+
+    head: list[Cell] = [(("title", name),) for name in _COLUMNS]
+    cells = [
+        [format_ms(one) if name.endswith("_ms") else escape_text(one) for name, one in row.items()]
+        for row in rows
+    ]
+    numbers = [Column(align="right")] * (len(_COLUMNS) - 1)
+    print_table([head, *cells], Column(overflow="cut end"), *numbers)
+
+
+def format_ms(value: float | None) -> str:
+    """A time in milliseconds: two digits, or all before the point."""
+    return "-" if value is None else f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

@@ -19,8 +19,13 @@ import click
 from amplifier_core.utils.text import describe_error
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions, open_agent
-from amplifier_hooks.cli.commands.chat.model_choice import greet, say_goodbye
-from amplifier_hooks.cli.commands.chat.slash_commands import COMMANDS, EditLog, run_command
+from amplifier_hooks.cli.commands.chat.slash_commands import (
+    COMMANDS,
+    EditLog,
+    greet,
+    run_command,
+    say_goodbye,
+)
 from amplifier_hooks.cli.commands.resume import show_last_exchange
 
 if TYPE_CHECKING:

@@ -105,13 +105,13 @@ async def _demo_in_browser(folder: Path, port: int, timeout: float, keep: bool) 
 
 
 async def _write_files(folder: Path) -> None:
-    from amplifier_hooks.cli.commands.demo.report import write_files
+    from amplifier_hooks.cli.commands.demo.session import write_files
 
     await asyncio.to_thread(write_files, folder / "project")
 
 
 async def _report(folder: Path, session_id: str, keep: bool) -> int:
-    from amplifier_hooks.cli.commands.demo.report import check_results, print_report
+    from amplifier_hooks.cli.commands.demo.session import check_results, print_report
 
     results = await asyncio.to_thread(check_results, folder, session_id)
     print_report(results, folder if keep else None)
@@ -119,7 +119,7 @@ async def _report(folder: Path, session_id: str, keep: bool) -> int:
 
 
 def _introduce(*, warn: bool) -> None:
-    from amplifier_hooks.cli.commands.demo.report import PROMPT, find_ruff
+    from amplifier_hooks.cli.commands.demo.session import PROMPT, find_ruff
     from amplifier_hooks.cli.text.output import print_line
 
     print_line(("title", "amplifier demo"), ("dim", "  the model is scripted, the rest is real"))

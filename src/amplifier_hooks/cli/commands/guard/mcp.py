@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.guard.installing import is_shared
-from amplifier_hooks.cli.commands.guard.status import check_bundle
+from amplifier_hooks.cli.commands.guard.installing import check_bundle, is_shared
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE
 from amplifier_hooks.cli.text.output import print_line, print_wrapped
 from amplifier_hooks.coding_agents.installing.guard import lock_runtime

@@ -10,15 +10,75 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_core.event_names import find_problem
+from amplifier_core.utils.text import differs_by_one
 from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.commands.hooks.backtest import backtest
 from amplifier_hooks.cli.commands.hooks.stats import stats
 from amplifier_hooks.cli.commands.hooks.testing import load_material, try_hooks
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
+from amplifier_hooks.guards.policy.tool_calls import TOOLS
 
 if TYPE_CHECKING:
     from amplifier_hooks.agent.session.inspection.effective_hooks import EffectiveHooks, HookRow
     from amplifier_hooks.agent.trust.material import Material
+
+_MOST_TRAILS = 20
+
+
+async def list_shortcomings(found: EffectiveHooks) -> list[str]:
+    """A sentence for each, for people."""
+    return [*found.list_advice(), *await _list_waiting(found)]
+
+
+async def _list_waiting(found: EffectiveHooks) -> list[str]:
+    """Hooks that wait for an event nobody is known to emit."""
+    undeclared = await found.find_undeclared()
+    if not undeclared:
+        return []
+    heard = found.registry.list_handlers()
+    others = {hook for event, hooks in heard.items() if event not in undeclared for hook in hooks}
+    alone = {event: set(hooks) - others for event, hooks in undeclared.items()}
+    emitted = await asyncio.to_thread(_find_emitted, alone)
+    return [
+        _explain(event, ", ".join(hooks))
+        for event, hooks in sorted(undeclared.items())
+        if event not in emitted
+    ]
+
+
+def _explain(event: str, hooks: str) -> str:
+    if problem := find_problem(event):
+        return f"{hooks} may never run: {problem}"
+    return f"{event}: nobody has declared or emitted it; {hooks} may never run"
+
+
+def _find_emitted(events: dict[str, set[str]]) -> set[str]:
+    """In the newest trails of this folder."""
+    from amplifier_hooks.agent.session.inspection.trails import select_trails
+    from amplifier_hooks.trails.reading import find_emitted
+
+    return find_emitted(events, reversed(select_trails()[-_MOST_TRAILS:]))
+
+
+def print_shortcomings(shortcomings: list[str]) -> None:
+    """Below a list of hooks; nothing where there is none."""
+    from amplifier_hooks.cli.text.output import print_line, print_wrapped
+    from amplifier_hooks.text.escape import escape
+
+    if shortcomings:
+        print_line("")
+    for one in shortcomings:
+        print_wrapped(0, ("warn", "! "), escape(one))
+
+
+def find_meant_tool(name: str) -> str | None:
+    """The tool that a name nearly is; None for a tool of ours and for a name of its own."""
+    if name in TOOLS:
+        return None
+    lowered = name.lower()
+    return next((one for one in sorted(TOOLS) if differs_by_one(lowered, one.lower())), None)
+
 
 EPILOG = """\b
 Examples:
@@ -55,10 +115,6 @@ def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
 
 async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
     from amplifier_hooks.agent.session.inspection.effective_hooks import mount_hooks
-    from amplifier_hooks.cli.commands.hooks.shortcomings import (
-        list_shortcomings,
-        print_shortcomings,
-    )
 
     material, refusal = await load_material(path)
     if refusal:
@@ -194,7 +250,6 @@ def _print_failures(found: EffectiveHooks) -> None:
 
 def _print_unknown_tool(tool: Any) -> None:
     """Say so where a tool is nearly called like one of ours: hooks may not take it for that."""
-    from amplifier_hooks.cli.commands.hooks.tool_names import find_meant_tool
     from amplifier_hooks.cli.text.output import print_line, print_wrapped
 
     if isinstance(tool, str) and (meant := find_meant_tool(tool)):

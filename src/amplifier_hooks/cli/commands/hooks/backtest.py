@@ -102,7 +102,7 @@ def backtest(trails: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
 
 def _prepare(names: tuple[str, ...], **options: Any) -> tuple[Launch, Policy]:
-    from amplifier_hooks.cli.commands.audit.trails import select_recorded
+    from amplifier_hooks.cli.commands.audit.options import select_recorded
     from amplifier_hooks.insight.backtest import PolicySource, Window, load_policy
     from amplifier_hooks.insight.backtest.job import Candidate, Job, Launch
 
@@ -163,7 +163,7 @@ def _find_state(named: Path | None, job: Job) -> StateFile:
 
 def _run(launch: Launch) -> bool:
     """Run it to the end; True if somebody stopped it."""
-    from amplifier_hooks.cli.commands.audit.progress import show_progress
+    from amplifier_hooks.cli.commands.audit.options import show_progress
     from amplifier_hooks.insight.backtest.job import measure_trail
 
     total = sum(measure_trail(one) for one in launch.findings.job.trails)

@@ -15,7 +15,7 @@ from amplifier_audit.log_directory import open_readable
 from amplifier_audit.reader import follow
 from amplifier_hooks.agent.session.inspection.trails import shorten_trails
 from amplifier_hooks.cli.commands.audit.options import SINCE, report_errors
-from amplifier_hooks.cli.commands.audit.statistics import format_ms
+from amplifier_hooks.cli.commands.audit.records import format_ms
 from amplifier_hooks.cli.options import AS_JSON, SELF_TESTS
 from amplifier_hooks.cli.text.output import (
     get_width,
@@ -50,7 +50,7 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     failing (1 of 100 calls and more), dead (every session had it, none called it), slow (p99 over
     100 ms), noisy (people allow 9 of 10 questions and more) or quiet (it never spoke).
     """
-    from amplifier_hooks.cli.commands.audit.trails import select_recorded
+    from amplifier_hooks.cli.commands.audit.options import select_recorded
     from amplifier_hooks.cli.commands.hooks.stats import print_survey
 
     everywhere = options["everywhere"]
@@ -75,7 +75,7 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
 
 
 def _count_trails(paths: list[Path], since: str) -> Survey:
-    from amplifier_hooks.cli.commands.audit.progress import show_progress
+    from amplifier_hooks.cli.commands.audit.options import show_progress
     from amplifier_hooks.insight.counting import Survey
 
     survey = Survey(since)

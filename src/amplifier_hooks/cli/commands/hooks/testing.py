@@ -143,7 +143,7 @@ class TrialOptions:
     @property
     def cases_path(self) -> Path | None:
         """The cases that are named, or those beside what is tried."""
-        from amplifier_hooks.insight.cases.reading import find_cases_beside
+        from amplifier_hooks.insight.cases.files import find_cases_beside
 
         if self.samples:
             return None
@@ -181,7 +181,7 @@ def read_options(
 
 def list_case_files(folder: Path) -> list[Path]:
     """The files with cases in a folder that is no package; none if there is no such folder."""
-    from amplifier_hooks.insight.cases.reading import ENDINGS
+    from amplifier_hooks.insight.cases.files import ENDINGS
 
     if not folder.is_dir() or (folder / "__init__.py").is_file() or find_package("", folder):
         return []
@@ -191,7 +191,7 @@ def list_case_files(folder: Path) -> list[Path]:
 def prepare_trial(options: TrialOptions) -> Trial:
     """Read the cases and find the hooks; of a bundle only those that a person has trusted."""
     from amplifier_hooks.insight.cases.case import TIME_LIMIT
-    from amplifier_hooks.insight.cases.reading import read_cases
+    from amplifier_hooks.insight.cases.files import read_cases
 
     path = options.cases_path
     cases = None if path is None else read_cases(path)
@@ -402,11 +402,14 @@ def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
 
 def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_core.errors import ModuleLoadError
-    from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
-    from amplifier_hooks.cli.commands.hooks.tried_text import print_samples, try_cases
+    from amplifier_hooks.cli.commands.hooks.tried_text import (
+        capture_output,
+        print_samples,
+        try_cases,
+    )
     from amplifier_hooks.cli.text.output import print_wrapped
+    from amplifier_hooks.insight.cases.files import make_samples
     from amplifier_hooks.insight.cases.running import find_events
-    from amplifier_hooks.insight.cases.writing import make_samples
     from amplifier_hooks.text.escape import escape
 
     with capture_output():  # it will be printed again for each event
@@ -435,8 +438,8 @@ def _describe(trial: Trial, tried: list[TriedCase]) -> dict[str, Any]:
 
 
 def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Path) -> None:
+    from amplifier_hooks.insight.cases.files import choose_runs, write_cases
     from amplifier_hooks.insight.cases.running import BundleSubject
-    from amplifier_hooks.insight.cases.writing import choose_runs, write_cases
 
     is_bundle = isinstance(trial.subject, BundleSubject)
     name = options.file or str(options.bundle or trial.subject.name)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import IO, Any
 
 from amplifier_core.models import HookResult
-from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
 from amplifier_hooks.cli.commands.hooks.trace_text import DataChange, describe_changes
 from amplifier_hooks.cli.text.fragments import cut_end
 from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
@@ -17,6 +21,48 @@ from amplifier_hooks.insight.cases.comparison import Difference, Outcome
 from amplifier_hooks.insight.cases.running import CaseRun, Subject, run_case
 from amplifier_hooks.machine.text import to_plain
 from amplifier_hooks.text.escape import escape, get_first_line, make_readable
+
+_STREAMS = (1, 2)
+
+
+@dataclass(slots=True)
+class PrintedOutput:
+    """The text that was written, once it is over."""
+
+    text: str = ""
+
+
+@contextmanager
+def capture_output() -> Iterator[PrintedOutput]:
+    """Keep from the terminal whatever is written to standard output and standard error."""
+    printed = PrintedOutput()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        try:
+            with _redirect(file):
+                yield printed
+        finally:
+            file.seek(0)
+            printed.text = file.read().decode("utf-8", "replace")
+
+
+@contextmanager
+def _redirect(file: IO[bytes]) -> Iterator[None]:
+    """Lead Python's streams and those of the process into a file, and back."""
+    kept = [os.dup(stream) for stream in _STREAMS]
+    text = io.TextIOWrapper(io.FileIO(file.fileno(), "w", closefd=False), write_through=True)
+    try:
+        for stream in _STREAMS:
+            os.dup2(file.fileno(), stream)
+        with redirect_stdout(text), redirect_stderr(text):
+            yield
+    finally:
+        text.flush()
+        for stream, before in zip(_STREAMS, kept, strict=True):
+            os.dup2(before, stream)
+            os.close(before)
+
 
 _STAMPED = frozenset({"timestamp", "session_id"})
 

@@ -80,8 +80,8 @@ def check(
     Without FILE: the rules of hooks-rules in the bundle of this folder. FILE is a file of such
     rules, or one for --approve rules:FILE. Nothing of a bundle is run.
     """
-    from amplifier_hooks.cli.commands.audit.trails import select
-    from amplifier_hooks.cli.commands.rules.check_text import check_to_dict, print_check
+    from amplifier_hooks.cli.commands.audit.options import select
+    from amplifier_hooks.cli.commands.rules.text import check_to_dict, print_check
     from amplifier_hooks.insight.rule_checks import check_rules
 
     if no_trails and trails:
@@ -142,12 +142,13 @@ def suggest(
     folder. Each rule comes with its evidence, and with what else it would have let through. It
     takes effect only if you use it.
     """
-    from amplifier_hooks.cli.commands.audit.trails import select
-    from amplifier_hooks.cli.commands.rules.suggest_text import (
+    from amplifier_hooks.cli.commands.audit.options import select
+    from amplifier_hooks.cli.commands.rules.text import (
+        choose,
         print_suggestions,
         suggestions_to_dict,
+        write_rules,
     )
-    from amplifier_hooks.cli.commands.rules.writing import choose, write_rules
     from amplifier_hooks.insight.rule_suggestions import Thresholds, suggest_rules
 
     needed = Thresholds(approvals, sessions, days)

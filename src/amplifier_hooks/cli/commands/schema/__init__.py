@@ -39,9 +39,10 @@ def render_schema(*, cases: bool = False) -> str:
     """The schema of bundles, or of cases, as a file holds it."""
     import json
 
-    if cases:
-        from amplifier_hooks.cli.commands.schema.cases_schema import write_schema
-    else:
-        from amplifier_hooks.cli.commands.schema.bundle_schema import write_schema
+    from amplifier_hooks.cli.commands.schema.schemas import (
+        write_bundle_schema,
+        write_cases_schema,
+    )
 
-    return json.dumps(write_schema(), indent=1) + "\n"
+    written = write_cases_schema() if cases else write_bundle_schema()
+    return json.dumps(written, indent=1) + "\n"

@@ -21,6 +21,12 @@ from amplifier_hooks.insight.reports.document import (
     Quoted,
     Table,
     Tone,
+    describe_left_out,
+    format_clock,
+    format_count,
+    format_milliseconds,
+    format_seconds,
+    format_times,
 )
 from amplifier_hooks.insight.reports.model import (
     AgentText,
@@ -29,14 +35,6 @@ from amplifier_hooks.insight.reports.model import (
     Question,
     SessionFigures,
     Turn,
-)
-from amplifier_hooks.insight.reports.wording import (
-    describe_left_out,
-    format_clock,
-    format_count,
-    format_milliseconds,
-    format_seconds,
-    format_times,
 )
 
 _OUTCOME_TONES: dict[Outcome, Tone] = {

@@ -24,6 +24,15 @@ from amplifier_hooks.insight.reports.document import (
     Tiles,
     Timeline,
     Tone,
+    describe_left_out,
+    format_clock,
+    format_count,
+    format_money,
+    format_seconds,
+    format_span,
+    format_times,
+    join_words,
+    list_counts,
 )
 from amplifier_hooks.insight.reports.excerpts import measure
 from amplifier_hooks.insight.reports.model import Intervention, SessionFigures, Spending, Spent
@@ -38,17 +47,6 @@ from amplifier_hooks.insight.reports.sections.proof import (
     describe_proof,
     describe_unknown,
     describe_verdict,
-)
-from amplifier_hooks.insight.reports.wording import (
-    describe_left_out,
-    format_clock,
-    format_count,
-    format_money,
-    format_seconds,
-    format_span,
-    format_times,
-    join_words,
-    list_counts,
 )
 
 _ENDINGS = {

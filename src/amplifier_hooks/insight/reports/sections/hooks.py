@@ -19,14 +19,12 @@ from amplifier_hooks.insight.reports.document import (
     Quoted,
     Table,
     Tone,
-)
-from amplifier_hooks.insight.reports.excerpts import BoundedList, Excerpt
-from amplifier_hooks.insight.reports.model import HookFigures, Intervention, Kind, SessionFigures
-from amplifier_hooks.insight.reports.wording import (
     describe_left_out,
     format_clock,
     format_milliseconds,
 )
+from amplifier_hooks.insight.reports.excerpts import BoundedList, Excerpt
+from amplifier_hooks.insight.reports.model import HookFigures, Intervention, Kind, SessionFigures
 
 MOST_HOOKS = 40
 NOTHING = Excerpt("(nothing)")

@@ -18,10 +18,12 @@ from amplifier_hooks.insight.reports.document import (
     Parts,
     Quoted,
     Tone,
+    format_count,
+    format_times,
+    join_words,
 )
 from amplifier_hooks.insight.reports.excerpts import cut_text
 from amplifier_hooks.insight.reports.model import Proof, SessionFigures
-from amplifier_hooks.insight.reports.wording import format_count, format_times, join_words
 
 TONES: dict[str, Tone] = {
     "proven": "good",

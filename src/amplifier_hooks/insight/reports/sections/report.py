@@ -23,18 +23,6 @@ from amplifier_hooks.insight.reports.document import (
     Table,
     Tile,
     Tiles,
-)
-from amplifier_hooks.insight.reports.excerpts import BoundedList
-from amplifier_hooks.insight.reports.model import Contradiction, ReportFigures, Row, Totals
-from amplifier_hooks.insight.reports.sections.actions import STATES
-from amplifier_hooks.insight.reports.sections.chapter import (
-    describe_models,
-    describe_session,
-    make_anchor,
-)
-from amplifier_hooks.insight.reports.sections.hooks import describe_hook_figures
-from amplifier_hooks.insight.reports.sections.proof import TONES
-from amplifier_hooks.insight.reports.wording import (
     describe_left_out,
     format_clock,
     format_count,
@@ -47,6 +35,16 @@ from amplifier_hooks.insight.reports.wording import (
     join_words,
     list_counts,
 )
+from amplifier_hooks.insight.reports.excerpts import BoundedList
+from amplifier_hooks.insight.reports.model import Contradiction, ReportFigures, Row, Totals
+from amplifier_hooks.insight.reports.sections.actions import STATES
+from amplifier_hooks.insight.reports.sections.chapter import (
+    describe_models,
+    describe_session,
+    make_anchor,
+)
+from amplifier_hooks.insight.reports.sections.hooks import describe_hook_figures
+from amplifier_hooks.insight.reports.sections.proof import TONES
 
 
 def describe_contradictions(

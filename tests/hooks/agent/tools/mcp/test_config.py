@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.agent.tools.mcp.config import Config, Restart, ServerConfig
+from amplifier_hooks.agent.tools.mcp.launch import Config, Restart, ServerConfig
 from amplifier_hooks.modules.options import parse_config
 
 

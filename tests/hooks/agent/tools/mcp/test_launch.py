@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_hooks.agent.tools.mcp.config import ServerConfig
 from amplifier_hooks.agent.tools.mcp.launch import (
     Secrets,
+    ServerConfig,
     check_files,
     check_values,
     digest_own_files,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from amplifier_hooks.cli.commands.approvals.health import probe_bundle, probe_people
+from amplifier_hooks.cli.commands.approvals import probe_bundle, probe_people
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import invoke
 from tests.support.http_server import receiver

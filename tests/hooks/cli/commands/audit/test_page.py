@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.cli.commands.audit import page
-from amplifier_hooks.cli.commands.audit.page import Page
-from amplifier_hooks.cli.commands.audit.story import Entry
+from amplifier_hooks.cli.commands.audit import story as page
+from amplifier_hooks.cli.commands.audit.story import Entry, Page
 
 LONG = (("bad", "✗ denied by guard: "), ("", "word " * 60))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit import open_log
-from amplifier_hooks.cli.commands.audit.progress import (
+from amplifier_hooks.cli.commands.audit.options import (
     PATIENCE,
     Progress,
     count_records,

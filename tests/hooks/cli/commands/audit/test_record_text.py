@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.cli.commands.audit.record_text import (
+from amplifier_hooks.cli.commands.audit.story_lines import (
     KEPT_APART,
     read_line,
     read_result,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks import SessionInfo
-from amplifier_hooks.cli.commands.chat.model_choice import (
+from amplifier_hooks.cli.commands.chat.slash_commands import (
     describe_session,
     greet,
     list_hooks,

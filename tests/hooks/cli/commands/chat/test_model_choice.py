@@ -6,8 +6,8 @@ import pytest
 
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from amplifier_hooks.cli.commands.agent import AgentOptions, open_agent
-from amplifier_hooks.cli.commands.chat import model_choice
-from amplifier_hooks.cli.commands.chat.model_choice import (
+from amplifier_hooks.cli.commands.chat import slash_commands as model_choice
+from amplifier_hooks.cli.commands.chat.slash_commands import (
     change_model,
     describe_models,
     list_models,

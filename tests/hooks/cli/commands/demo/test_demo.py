@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_hooks.cli.commands.demo.report import AFTER, BEFORE, SECRET
+from amplifier_hooks.cli.commands.demo.session import AFTER, BEFORE, SECRET
 from tests.hooks.cli.program import run_amplifier, run_at_terminal
 
 

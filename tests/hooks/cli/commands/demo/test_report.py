@@ -12,8 +12,8 @@ import pytest
 
 from amplifier_audit import AuditLog, anchor_to_file, create_key
 from amplifier_hooks import bundle_from_plan
-from amplifier_hooks.cli.commands.demo import report
-from amplifier_hooks.cli.commands.demo.report import (
+from amplifier_hooks.cli.commands.demo import session as report
+from amplifier_hooks.cli.commands.demo.session import (
     AFTER,
     CLEAN,
     NEXT,

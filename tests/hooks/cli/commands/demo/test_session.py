@@ -9,12 +9,15 @@ import pytest
 
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_hooks.cli.commands.demo import session
-from amplifier_hooks.cli.commands.demo.report import AFTER, BEFORE, PRODUCTION, write_files
 from amplifier_hooks.cli.commands.demo.session import (
+    AFTER,
+    BEFORE,
+    PRODUCTION,
     Answer,
     FixedApproval,
     choose_approval,
     run_session,
+    write_files,
 )
 from amplifier_hooks.cli.display.line_display import LineDisplay
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from amplifier_hooks.cli.commands.hooks.printed_output import capture_output
+from amplifier_hooks.cli.commands.hooks.tried_text import capture_output
 
 
 def test_everything_that_is_written_is_kept_from_the_terminal(

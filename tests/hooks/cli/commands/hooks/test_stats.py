@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit import AuditLog
-from amplifier_hooks.cli.commands.audit.statistics import format_ms
+from amplifier_hooks.cli.commands.audit.records import format_ms
 from amplifier_hooks.cli.commands.hooks.stats import follow_session, print_survey
 from amplifier_hooks.cli.text.fragments import count_cells
 from amplifier_hooks.insight.counting import Survey

@@ -9,7 +9,7 @@ from amplifier_hooks.agent.tools.delegate import Delegate
 from amplifier_hooks.agent.tools.filesystem import Edit, MultiEdit, Read, Write
 from amplifier_hooks.agent.tools.search import Glob, Grep
 from amplifier_hooks.agent.tools.todo import Todo
-from amplifier_hooks.cli.commands.hooks.tool_names import find_meant_tool
+from amplifier_hooks.cli.commands.hooks import find_meant_tool
 from amplifier_hooks.guards.policy import tool_calls
 
 TOOLS = (

@@ -15,8 +15,8 @@ from amplifier_hooks.cli.commands.hooks.tried_text import (
     try_cases,
 )
 from amplifier_hooks.insight.cases.case import Case, Step
+from amplifier_hooks.insight.cases.files import make_samples
 from amplifier_hooks.insight.cases.running import CaseRun, find_subject
-from amplifier_hooks.insight.cases.writing import make_samples
 from tests.hooks.insight.cases.hook_files import GUARD, send, write_hook
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from amplifier_hooks.cli.commands.replay.text import print_json, print_replay
+from amplifier_hooks.cli.commands.replay import print_json, print_replay
 from amplifier_hooks.insight.changes import Change
 from amplifier_hooks.insight.replay import Difference, Replay
 from amplifier_hooks.insight.replay.comparison import Totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_hooks.cli.commands.rules.check_text import check_to_dict, print_check
+from amplifier_hooks.cli.commands.rules.text import check_to_dict, print_check
 from amplifier_hooks.insight.rule_checks import Check, Finding, Usage
 
 SHADOWED = Finding(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_hooks.cli.commands.rules.suggest_text import print_suggestions, suggestions_to_dict
+from amplifier_hooks.cli.commands.rules.text import print_suggestions, suggestions_to_dict
 from tests.hooks.cli.commands.rules.suggested import WITHHELD, make_suggestions
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from amplifier_hooks.cli.commands.audit.trails import select
+from amplifier_hooks.cli.commands.audit.options import select
 from tests.hooks.cli.commands.rules.conftest import Record
 
 

@@ -8,7 +8,7 @@ import click
 import pytest
 import yaml
 
-from amplifier_hooks.cli.commands.rules.writing import choose, dump_rules, write_rules
+from amplifier_hooks.cli.commands.rules.text import choose, dump_rules, write_rules
 from amplifier_hooks.cli.person import NotAPerson
 from amplifier_hooks.insight.rule_checks import read_rules_file
 from tests.hooks.cli.commands.rules.suggested import make_suggestions

@@ -12,14 +12,14 @@ import yaml
 
 from amplifier_hooks.agent import bundles
 from amplifier_hooks.cli.commands.init import write_bundle
-from amplifier_hooks.cli.commands.schema.bundle_schema import write_schema
+from amplifier_hooks.cli.commands.schema.schemas import write_bundle_schema
 from tests.docs.yaml_examples import list_examples
 from tests.hooks.agent.bundles.test_schema import MISTAKES
 from tests.support.json_schema import Validator
 
 ROOT = Path(__file__).parents[5]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-SCHEMA = write_schema()
+SCHEMA = write_bundle_schema()
 VALIDATOR = Validator(SCHEMA)
 
 # What two places of a file say together, and a number that JSON does not have.

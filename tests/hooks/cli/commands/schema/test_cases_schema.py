@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_hooks.cli.commands.schema.cases_schema import write_schema
+from amplifier_hooks.cli.commands.schema.schemas import write_cases_schema
 from tests.hooks.cli.program import invoke
 from tests.support.json_schema import Validator
 
@@ -19,7 +19,7 @@ EXAMPLES = [yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.c
 @pytest.fixture(scope="module")
 def validator() -> Validator:
     """With the schema that editors get."""
-    return Validator(json.loads(json.dumps(write_schema())))
+    return Validator(json.loads(json.dumps(write_cases_schema())))
 
 
 def test_cases_that_can_be_run_have_no_problem(validator: Validator) -> None:
@@ -49,7 +49,7 @@ def test_a_mistake_is_found_in_the_editor(validator: Validator, case: dict[str, 
 def test_the_command_prints_it() -> None:
     """With a sentence for each key."""
     told = json.loads(invoke("schema", "--cases").stdout)
-    assert told == write_schema()
+    assert told == write_cases_schema()
     (file, _) = told["anyOf"]
     case = told["$defs"]["Case"]["properties"]
     answer = told["$defs"]["Answer"]["properties"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.cli.commands.schema.module_options import (
+from amplifier_hooks.cli.commands.schema.schemas import (
     SHORT_FORMS,
     find_modules,
     find_options,
