@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import SessionCoordinator
@@ -26,7 +26,7 @@ from amplifier_core.dispatch import Follow
 from amplifier_core.display import DisplaySystem
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.mount_plan import read_entry
+from amplifier_core.mount_plan import list_ways, read_entry
 from amplifier_core.registration import HookHandler
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
@@ -59,16 +59,15 @@ from amplifier_hooks.agent.session.reload import (
     release_material,
     use_material,
 )
-from amplifier_hooks.agent.session.remote_approval import Elsewhere, hide_credentials, reach_people
 from amplifier_hooks.agent.session.sub_agents import Spawner, apply_session_options
 from amplifier_hooks.agent.session.trail import SessionTrail, attach_trail, guard_tool_calls
 from amplifier_hooks.agent.trust.material import Material, collect_material
-from amplifier_hooks.approvals import EditsApproval
-from amplifier_hooks.approvals.model_judge import JudgedApproval
-from amplifier_hooks.approvals.policy import PolicyApproval
 from amplifier_hooks.guards.model_judge import CAPABILITY, ModelJudge
 from amplifier_hooks.guards.model_judge import NAME as JUDGE
 from amplifier_hooks.guards.policy.unread_tools import UnreadTools, make_offered
+
+if TYPE_CHECKING:
+    from amplifier_hooks.agent.session.remote_approval import Elsewhere
 
 logger = logging.getLogger(__name__)
 
@@ -194,6 +193,8 @@ class SessionBuilder:
         if _lists_judge(bundle.mount_plan):
             approval_system = self._consult_judge(approval_system)
         if mode == "edits":
+            from amplifier_hooks.approvals import EditsApproval
+
             approval_system = EditsApproval(folder, approval_system, bundle.watched)
         self._governing: tuple[Path, ...] = getattr(approval_system, "governing_files", ())
         self._bundle = bundle
@@ -207,6 +208,9 @@ class SessionBuilder:
 
     def _consult_judge(self, system: AnyApprovalSystem | None) -> AnyApprovalSystem | None:
         """Ask the model judge before a person; behind a policy, which may ask neither."""
+        from amplifier_hooks.approvals.model_judge import JudgedApproval
+        from amplifier_hooks.approvals.policy import PolicyApproval
+
         if isinstance(system, PolicyApproval):
             system.refer(self._consult_judge)
             return system
@@ -331,7 +335,7 @@ async def open_session(
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     opened = list(trail.owned)
     async with _close_on_failure(opened):
-        people = elsewhere or await reach_people(plan["approval"], folder)
+        people = elsewhere or await _reach_people(plan["approval"], folder)
         sink = _report_to(people, trail, resume, opened)
         builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, people)
         plan = hide_credentials(plan)
@@ -345,6 +349,23 @@ async def open_session(
         session.reloader = Reloader(session, material, changes)
         session.reloader.watch()
     return session
+
+
+async def _reach_people(section: Mapping[str, Any], folder: Path) -> Elsewhere | None:
+    if all(way == "terminal" for way in list_ways(section)):
+        return None  # most sessions: they do not import what asks elsewhere
+    from amplifier_hooks.agent.session.remote_approval import reach_people
+
+    return await reach_people(section, folder)
+
+
+def hide_credentials(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan without what opens the way to people: modules see the rest of it."""
+    section = dict(plan["approval"])
+    section.pop("token", None)
+    if str(section.get("store") or "").startswith("postgres"):
+        section.pop("store")
+    return {**plan, "approval": section}
 
 
 def _report_to(

@@ -183,12 +183,3 @@ def _connect(server: str, token: str) -> AgentLink:
     from amplifier_hooks.approvals.client import HttpLink
 
     return HttpLink(server, token)
-
-
-def hide_credentials(plan: dict[str, Any]) -> dict[str, Any]:
-    """The plan without what opens the way to people: modules see the rest of it."""
-    section = dict(plan["approval"])
-    section.pop("token", None)
-    if str(section.get("store") or "").startswith("postgres"):
-        section.pop("store")
-    return {**plan, "approval": section}

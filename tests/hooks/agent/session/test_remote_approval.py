@@ -14,11 +14,10 @@ from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.errors import ApprovalError
 from amplifier_core.testing import MemoryAudit, RecordingDisplay
 from amplifier_hooks.agent.bundles import bundle_from_plan
-from amplifier_hooks.agent.session.assembly import open_session
+from amplifier_hooks.agent.session.assembly import hide_credentials, open_session
 from amplifier_hooks.agent.session.remote_approval import (
     REPORTED,
     Elsewhere,
-    hide_credentials,
     reach_people,
 )
 from amplifier_hooks.approvals import PolicyApproval, RefusingApproval, Ruling
