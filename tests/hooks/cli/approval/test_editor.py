@@ -42,25 +42,47 @@ def edit(tool: str, given: dict[str, Any]) -> EditableInput:
     return found
 
 
-def test_of_a_command_its_text_is_edited() -> None:
-    """Not the JSON around it; an editor's own last newline is not part of it."""
-    part = edit("Bash", {"command": "ls", "timeout": 5})
-    assert (part.text, part.suffix, part.is_line) == ("ls", ".sh", True)
-    assert part.apply("ls -l\n") == {"command": "ls -l", "timeout": 5}
-
-
-def test_of_a_file_its_content_is_edited_under_its_own_suffix() -> None:
-    """So that the editor knows the language; a last newline that was there stays."""
-    part = edit("Write", {"file_path": "a.py", "content": "x = 1\n"})
-    assert (part.text, part.suffix, part.is_line) == ("x = 1\n", ".py", False)
-    assert part.apply("x = 2\n") == {"file_path": "a.py", "content": "x = 2\n"}
-
-
-def test_of_anything_else_all_of_the_input_is_edited() -> None:
-    """As JSON, every key."""
-    part = edit("Fetch", {"url": "ä"})
-    assert part.text == '{\n  "url": "ä"\n}\n'
-    assert part.apply('{"url": "b", "depth": 2}') == {"url": "b", "depth": 2}
+@pytest.mark.parametrize(
+    ("tool", "given", "shown", "edited", "applied"),
+    [
+        # Not the JSON around it; an editor's own last newline is not part of it.
+        (
+            "Bash",
+            {"command": "ls", "timeout": 5},
+            ("ls", ".sh", True),
+            "ls -l\n",
+            {"command": "ls -l", "timeout": 5},
+        ),
+        # The editor knows the language; a last newline that was there stays.
+        (
+            "Write",
+            {"file_path": "a.py", "content": "x = 1\n"},
+            ("x = 1\n", ".py", False),
+            "x = 2\n",
+            {"file_path": "a.py", "content": "x = 2\n"},
+        ),
+        # Of anything else every key, as JSON.
+        (
+            "Fetch",
+            {"url": "ä"},
+            ('{\n  "url": "ä"\n}\n', ".json", False),
+            '{"url": "b", "depth": 2}',
+            {"url": "b", "depth": 2},
+        ),
+    ],
+    ids=["command", "file", "anything else"],
+)
+def test_what_matters_of_an_input_is_edited(
+    tool: str,
+    given: dict[str, Any],
+    shown: tuple[str, str, bool],
+    edited: str,
+    applied: dict[str, Any],
+) -> None:
+    """A command's text, a file's content; the rest of the input stays."""
+    part = edit(tool, given)
+    assert (part.text, part.suffix, part.is_line) == shown
+    assert part.apply(edited) == applied
 
 
 @pytest.mark.parametrize(("text", "what"), [("{", "not valid JSON"), ("[1]", "not a list")])
@@ -91,14 +113,10 @@ def test_nothing_is_edited_that_could_not_run_so(question: ApprovalQuestion) -> 
 
 
 def test_what_is_typed_goes_in_before_the_cursor() -> None:
-    """And the cursor goes on behind it."""
+    """And nothing unseen: a pasted line break is a space, for a second line is a second command."""
     field = TextField.holding("rm build").move("home").move("right").move("right").insert(" -r")
     assert field.text == "rm -r build"
     assert field.parts == ("rm -r", " ", "build")
-
-
-def test_a_pasted_line_break_is_a_space_and_nothing_unseen_gets_in() -> None:
-    """A second line would be a second command."""
     assert TextField.holding("").insert("a\nb\x1b\u202ec").text == "a bc"
 
 
@@ -137,16 +155,19 @@ def install(folder: Path, *names: str) -> str:
     return str(folder)
 
 
-def test_visual_comes_before_editor_and_may_have_options(tmp_path: Path) -> None:
-    """As every program that opens an editor does it."""
-    env = {"PATH": install(tmp_path, "code", "ed"), "VISUAL": "code --wait", "EDITOR": "ed"}
-    assert find_editor(env) == ["code", "--wait"]
-    assert find_editor({**env, "VISUAL": ""}) == ["ed"]
-
-
-def test_without_either_a_usual_one_is_taken(tmp_path: Path) -> None:
-    """The first that is installed."""
-    assert find_editor({"PATH": install(tmp_path, "vi")}) == ["vi"]
+@pytest.mark.parametrize(
+    ("env", "found"),
+    [
+        ({"VISUAL": "code --wait", "EDITOR": "ed"}, ["code", "--wait"]),
+        ({"VISUAL": "", "EDITOR": "ed"}, ["ed"]),
+        ({}, ["vi"]),  # the first that is installed
+    ],
+)
+def test_visual_comes_before_editor_and_may_have_options(
+    env: dict[str, str], found: list[str], tmp_path: Path
+) -> None:
+    """As every program that opens an editor does it; without either a usual one is taken."""
+    assert find_editor({"PATH": install(tmp_path, "code", "ed", "vi"), **env}) == found
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from tests.hooks.cli.program import run_at_terminal
 from tests.support.sessions import calls
 
 OPTIONS = ("Allow once", "Allow always", "Deny")
+Step = Callable[[QuestionState], Action]
 FIRST_PAGE, LAST_PAGE = View(0, 10, 100), View(90, 10, 100)
 
 
@@ -64,23 +66,64 @@ def test_nothing_is_allowed_before_its_end_was_on_the_screen() -> None:
     assert (state.choice.decision, state.hint) == ("Allow once", "")
 
 
-def test_going_to_the_end_is_not_having_seen_it() -> None:
-    """Keys may come faster than the screen is drawn."""
-    state = act(make_state(), FIRST_PAGE, Scroll(math.inf))
-    assert act(state, state.choice.press("a")).choice.decision is None
+def press(key: str) -> Step:
+    return lambda state: state.choice.press(key)
 
 
-def test_what_was_seen_stays_seen() -> None:
-    """From the end back to the start, and then allowed."""
-    state = act(make_state(), FIRST_PAGE, LAST_PAGE, FIRST_PAGE)
-    assert act(state, state.choice.press("a")).choice.decision == "Allow once"
+def move(state: QuestionState) -> Action:
+    return state.choice.move(1)
 
 
-@pytest.mark.parametrize("key", ["d", "3"])
-def test_refusing_needs_no_reading(key: str) -> None:
-    """A no is a no on the first page."""
+TO_THE_END = Scroll(math.inf)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        # Keys may come faster than the screen is drawn: going to the end is not having seen it.
+        ([TO_THE_END, press("a")], {"decision": None}),
+        ([LAST_PAGE, FIRST_PAGE, press("a")], {"decision": "Allow once"}),
+        # A no is a no on the first page, and choosing is not deciding.
+        ([press("d")], {"decision": "Deny"}),
+        ([press("3")], {"decision": "Deny"}),
+        ([move], {"selected": 0, "decision": None}),
+        (["interrupt"], {"decision": "Deny", "interrupted": True}),
+        # Pages share a row, also when several keys come before the next drawing.
+        ([Scroll(1)], {"top": 9}),
+        ([Scroll(1), Scroll(1)], {"top": 18}),
+        ([Scroll(1), Scroll(-1)], {"top": 0}),
+        ([Scroll(-1)], {"top": 0}),
+        ([TO_THE_END, Scroll(-math.inf)], {"top": 0}),
+        # A smaller terminal shows another part; from there it scrolls.
+        ([TO_THE_END, View(95, 5, 100), Scroll(-1)], {"top": 91}),
+        # Another view of the input starts at its top.
+        ([Scroll(1), "switch view"], {"exact": True, "top": 0}),
+        ([Scroll(1), "switch view", "switch view"], {"exact": False}),
+        # A comment has no space around it; a dropped one is gone.
+        (
+            ["start comment", Typed(" use a branchh"), "erase", "keep comment"],
+            {"commenting": False, "comment": "use a branch"},
+        ),
+        (["start comment", Typed("no"), "drop comment"], {"commenting": False, "comment": ""}),
+        # Without a tool call there is nothing to edit.
+        (
+            ["start edit", Edit("left"), "run edited"],
+            {"field": None, "wants_editor": False, "decision": None},
+        ),
+    ],
+)
+def test_what_was_seen_and_pressed_decides(
+    steps: list[Action | Step], expected: dict[str, Any]
+) -> None:
+    """From the first page on."""
     state = act(make_state(), FIRST_PAGE)
-    assert act(state, state.choice.press(key)).choice.decision == "Deny"
+    for step in steps:
+        act(state, step(state) if callable(step) else step)
+    told = {
+        name: getattr(state.choice if name in {"decision", "selected"} else state, name)
+        for name in expected
+    }
+    assert told == expected
 
 
 actions = st.one_of(
@@ -99,53 +142,6 @@ def test_no_way_leads_around_the_end(steps: list[Action]) -> None:
     assert (state.choice.decision is not None) == any(
         isinstance(step, View) and step.shows_end for step in steps
     )
-
-
-def test_a_move_of_the_selection_is_always_taken() -> None:
-    """Choosing is not deciding."""
-    state = act(make_state(), FIRST_PAGE)
-    assert act(state, state.choice.move(1)).choice.selected == 0
-
-
-@pytest.mark.parametrize(
-    ("pages", "top"),
-    [
-        ([1], 9),
-        ([1, 1], 18),
-        ([1, -1], 0),
-        ([-1], 0),
-        ([math.inf, -math.inf], 0),
-    ],
-)
-def test_scrolling_moves_by_pages_that_share_a_row(pages: list[float], top: int) -> None:
-    """Also when several keys come before the next drawing."""
-    state = act(make_state(), FIRST_PAGE, *map(Scroll, pages))
-    assert state.top == top
-
-
-def test_the_next_step_goes_on_from_what_was_drawn() -> None:
-    """A smaller terminal shows another part; from there it scrolls."""
-    state = act(make_state(), FIRST_PAGE, Scroll(math.inf), View(95, 5, 100), Scroll(-1))
-    assert state.top == 91
-
-
-def test_another_view_of_the_input_starts_at_its_top() -> None:
-    """Readable or exact, from the first line."""
-    state = act(make_state(), FIRST_PAGE, Scroll(1), "switch view")
-    assert (state.exact, state.top) == (True, 0)
-    assert not act(state, "switch view").exact
-
-
-def test_a_comment_is_typed_erased_and_kept() -> None:
-    """Words for the agent, without the space around them."""
-    state = act(make_state(), "start comment", Typed(" use a branchh"), "erase", "keep comment")
-    assert (state.commenting, state.comment) == (False, "use a branch")
-
-
-def test_a_dropped_comment_is_gone() -> None:
-    """Back to choosing, with nothing said."""
-    state = act(make_state(), "start comment", Typed("no"), "drop comment")
-    assert (state.commenting, state.comment) == (False, "")
 
 
 def test_a_comment_holds_text_alone_and_ends_somewhere() -> None:
@@ -213,12 +209,6 @@ def test_what_does_not_fit_into_a_line_opens_an_editor() -> None:
     assert state.choice.decision is None
 
 
-def test_without_anything_to_edit_the_key_does_nothing() -> None:
-    """A question about no tool call."""
-    state = act(make_state(), "start edit", Edit("left"), "run edited")
-    assert (state.field, state.wants_editor, state.choice.decision) == (None, False, None)
-
-
 def test_the_second_escape_refuses() -> None:
     """The first selects the refusal; any other key in between takes it back."""
     state = act(make_state(), FIRST_PAGE)
@@ -227,12 +217,6 @@ def test_the_second_escape_refuses() -> None:
     act(state, state.choice.move(1), "escape")
     assert state.choice.decision is None
     assert act(state, "escape").choice.decision == "Deny"
-
-
-def test_an_interrupt_refuses_and_says_so() -> None:
-    """Ctrl-C is a no, and more than a no."""
-    state = act(make_state(), "interrupt")
-    assert (state.choice.decision, state.interrupted) == ("Deny", True)
 
 
 @given(st.integers(0, 99), st.integers(1, 99), st.integers(1, 99))
@@ -281,10 +265,24 @@ def test_the_input_is_not_repeated_in_the_prompt(prompt: str, left: str) -> None
     assert words(prompt, command=COMMAND)[0] == left
 
 
-def test_a_long_command_that_was_cut_is_not_repeated_either() -> None:
-    """Its beginning, the count and the digest stand for what is shown in full below."""
-    command = "echo " + "x" * 5_000
-    assert words(f"Run it?\n\n{shorten(command)}", command=command)[0] == "Run it?"
+LONG = "echo " + "x" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tool", "command", "left"),
+    [
+        # Its beginning, the count and the digest stand for what is shown in full below.
+        (f"Run it?\n\n{shorten(LONG)}", "Bash", LONG, "Run it?"),
+        # Without a call nothing below would show it.
+        ("ls\n\nls", None, "ls", "ls\n\nls"),
+    ],
+    ids=["cut", "no call"],
+)
+def test_only_what_is_shown_below_is_left_out(
+    prompt: str, tool: str | None, command: str, left: str
+) -> None:
+    """A long command that was cut as well."""
+    assert words(prompt, tool=tool, command=command)[0] == left
 
 
 @given(st.text(), st.text(max_size=20))
@@ -294,11 +292,6 @@ def test_only_a_copy_of_the_input_is_left_out(prompt: str, command: str) -> None
     copies = {*command.split("\n"), json.dumps({"command": command}, ensure_ascii=False)}
     gone = [line for line in prompt.split("\n") if line.strip() and line not in left]
     assert all(line in copies for line in gone)
-
-
-def test_a_prompt_without_a_call_stays_as_it_is() -> None:
-    """There is nothing below that would show it."""
-    assert words("ls\n\nls", tool=None, command="ls")[0] == "ls\n\nls"
 
 
 @pytest.mark.parametrize(

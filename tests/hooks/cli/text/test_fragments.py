@@ -50,16 +50,18 @@ def test_a_cut_text_fits_and_says_that_it_was_cut(text: str, room: int) -> None:
         assert text.endswith(end.removeprefix(ELLIPSIS))
 
 
-def test_where_there_is_no_room_the_sign_remains() -> None:
-    """Something was there."""
-    assert cut_end("abc", 0) == cut_start("abc", -5) == ELLIPSIS
-
-
-def test_as_much_is_kept_as_fits() -> None:
-    """A wide character that does not fit is left out whole."""
-    assert cut_end("abcdef", 4) == "abc…"
-    assert cut_start("abcdef", 4) == "…def"
-    assert cut_end("漢漢漢", 4) == "漢…"
+@pytest.mark.parametrize(
+    ("text", "room", "start", "end"),
+    [
+        ("abcdef", 4, "abc…", "…def"),
+        ("漢漢漢", 4, "漢…", "…漢"),
+        ("abc", 0, ELLIPSIS, ELLIPSIS),
+        ("abc", -5, ELLIPSIS, ELLIPSIS),
+    ],
+)
+def test_as_much_is_kept_as_fits(text: str, room: int, start: str, end: str) -> None:
+    """A wide character that does not fit is left out whole; without room the sign remains."""
+    assert (cut_end(text, room), cut_start(text, room)) == (start, end)
 
 
 def cells(text: str) -> int:
@@ -99,39 +101,37 @@ def test_a_wrapped_text_maps_back_to_the_exact_argument(text: str, width: int) -
 
 
 @given(hostile, st.integers(3, 60))
-def test_wrapping_at_words_loses_nothing(text: str, width: int) -> None:
-    """Prose breaks behind a space; put together again it is the same text."""
-    for line in escape_lines(text):
-        rows = wrap_words(line, width)
-        assert "".join(texts(rows)) == join_text(line)
-        assert all(cells(join_text(row)) <= max(width, 2) for row in rows)
-
-
-@given(hostile, st.integers(3, 60))
 def test_wrapping_loses_nothing_and_keeps_the_width(text: str, width: int) -> None:
-    """Wide characters count twice; one that does not fit goes to the next row."""
+    """Anywhere or at words: the rows together are the text; wide characters count twice."""
     for line in escape_lines(text):
-        rows = wrap(line, width)
-        assert "".join(texts(rows)) == join_text(line)
-        assert all(cells(join_text(row)) <= width for row in rows)
+        for rows in (wrap(line, width), wrap_words(line, width)):
+            assert "".join(texts(rows)) == join_text(line)
+            assert all(cells(join_text(row)) <= width for row in rows)
 
 
-def test_words_stay_whole_where_they_can() -> None:
-    """A word longer than a row is broken, others are not."""
-    line: Line = (("", "one two "), ("tool", "three fourfivesix"))
-    assert texts(wrap_words(line, 8)) == ["one two ", "three ", "fourfive", "six"]
+@pytest.mark.parametrize(
+    ("line", "width", "rows"),
+    [
+        # A word longer than a row is broken, others are not.
+        (
+            (("", "one two "), ("tool", "three fourfivesix")),
+            8,
+            ["one two ", "three ", "fourfive", "six"],
+        ),
+        # Looking for words in a megabyte would take minutes.
+        ((("", "ab " * PROSE_LENGTH),), 4, ["ab a", "b ab"]),
+    ],
+    ids=["prose", "no prose"],
+)
+def test_words_stay_whole_where_they_can(line: Line, width: int, rows: list[str]) -> None:
+    """In prose; what is longer is wrapped as it comes."""
+    assert texts(wrap_words(line, width))[: len(rows)] == rows
 
 
 def test_a_row_keeps_the_styles_of_its_pieces() -> None:
     """A style that goes on in the next row is there, too."""
     assert wrap((("a", "12"), ("b", "345")), 3) == [(("a", "12"), ("b", "3")), (("b", "45"),)]
     assert wrap((("a", "漢漢"),), 3) == [(("a", "漢"),), (("a", "漢"),)]
-
-
-def test_what_is_no_prose_is_wrapped_as_it_comes() -> None:
-    """Looking for words in a megabyte would take minutes."""
-    line: Line = (("", "ab " * PROSE_LENGTH),)
-    assert texts(wrap_words(line, 4))[:2] == ["ab a", "b ab"]
 
 
 @given(hostile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 
 import click
 import pytest
@@ -30,41 +31,48 @@ def test_terms_stand_beside_what_they_mean() -> None:
 
 
 @pytest.mark.usefixtures("narrow")
-def test_a_long_term_has_its_meaning_below() -> None:
-    """The second column stays where it is."""
+@pytest.mark.parametrize(
+    ("write", "lines"),
+    [
+        # The second column stays where it is.
+        (
+            lambda page: page.write_dl(ROWS),
+            [
+                "--event TEXT  Only this event.",
+                "--kind [context|hook|tool]",
+                "              Of this kind.",
+            ],
+        ),
+        # An example is broken as a shell allows it, its remark stands below.
+        (
+            lambda page: page.write_epilog(
+                "Examples:\n  amplifier run 'a long prompt, quoted' --json   for machines"
+            ),
+            [
+                "",
+                "Examples:",
+                "  amplifier run \\",
+                "      'a long prompt, quoted' --json",
+                "      for machines",
+            ],
+        ),
+        # Whoever wrote the text had another terminal.
+        (
+            lambda page: page.write_epilog(
+                "\b\nExit code 1 when something is broken; what is absent\nis fine."
+            ),
+            ["", "Exit code 1 when something is broken;", "what is absent is fine."],
+        ),
+    ],
+    ids=["term", "example", "text"],
+)
+def test_what_is_too_long_for_the_terminal_goes_on_below(
+    write: Callable[[HelpPage], None], lines: list[str]
+) -> None:
+    """Terms, examples and text."""
     page = HelpPage()
-    page.write_dl(ROWS)
-    assert page.getvalue().splitlines() == [
-        "--event TEXT  Only this event.",
-        "--kind [context|hook|tool]",
-        "              Of this kind.",
-    ]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_an_example_that_is_too_long_can_still_be_pasted() -> None:
-    """It is broken as a shell allows it, its remark stands below."""
-    page = HelpPage()
-    page.write_epilog("Examples:\n  amplifier run 'a long prompt, quoted' --json   for machines")
-    assert page.getvalue().splitlines() == [
-        "",
-        "Examples:",
-        "  amplifier run \\",
-        "      'a long prompt, quoted' --json",
-        "      for machines",
-    ]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_text_behind_the_options_is_wrapped() -> None:
-    """Whoever wrote it had another terminal."""
-    page = HelpPage()
-    page.write_epilog("\b\nExit code 1 when something is broken; what is absent\nis fine.")
-    assert page.getvalue().splitlines() == [
-        "",
-        "Exit code 1 when something is broken;",
-        "what is absent is fine.",
-    ]
+    write(page)
+    assert page.getvalue().splitlines() == lines
 
 
 def test_help_is_coloured_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,23 +105,22 @@ def test_lines_are_broken_as_the_standard_library_breaks_them(text: str, room: i
 PARAGRAPHS = st.text("ab-.[]| \n\b", max_size=60).filter(lambda text: " " * 8 not in text)
 
 
-@given(PARAGRAPHS, st.integers(20, 90), st.integers(0, 3))
-def test_paragraphs_are_written_as_click_writes_them(text: str, width: int, indents: int) -> None:
-    """Those in one line, which are most, take a shorter way."""
-    ours, clicks = HelpPage(), click.HelpFormatter(width=width)
-    ours.width = width
-    for page in (ours, clicks):
-        for _ in range(indents):
-            page.indent()
-        page.write_text(text)
-    assert ours.getvalue() == clicks.getvalue()
-
-
-@given(st.sampled_from(["amplifier", "amplifier run", "a" * 30]), WORDS, st.integers(20, 90))
-def test_the_usage_is_written_as_click_writes_it(prog: str, args: str, width: int) -> None:
-    """Without a terminal it has no colours."""
+@given(
+    PARAGRAPHS,
+    st.integers(20, 90),
+    st.integers(0, 3),
+    st.sampled_from(["amplifier", "amplifier run", "a" * 30]),
+    WORDS,
+)
+def test_text_and_usage_are_written_as_click_writes_them(
+    text: str, width: int, indents: int, prog: str, args: str
+) -> None:
+    """Without a terminal there are no colours."""
     ours, clicks = HelpPage(), click.HelpFormatter(width=width)
     ours.width = width
     for page in (ours, clicks):
         page.write_usage(prog, args)
+        for _ in range(indents):
+            page.indent()
+        page.write_text(text)
     assert ours.getvalue() == clicks.getvalue()

@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_hooks.cli.text import output
 from amplifier_hooks.cli.text.output import (
+    Part,
     get_width,
     paint,
     print_heading,
@@ -50,41 +51,42 @@ def test_no_color_means_no_colour(terminal: None, monkeypatch: pytest.MonkeyPatc
 def test_a_pipe_gets_plain_lines_without_trailing_space(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Made for other programs to read."""
+    """Made for other programs to read; a heading has an empty line before it."""
     print_line(("good", "✓ "), "done  ")
-    assert capsys.readouterr().out == "✓ done\n"
-    assert not sys.stdout.isatty()
-
-
-def test_a_heading_has_an_empty_line_before_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """Sections stand apart."""
     print_heading("Keys")
-    assert capsys.readouterr().out == "\nKeys\n"
+    assert capsys.readouterr().out == "✓ done\n\nKeys\n"
+    assert not sys.stdout.isatty()
 
 
 SENTENCE = "a sentence that is longer than a narrow terminal"
 
 
+@pytest.mark.parametrize(
+    ("parts", "lines"),
+    [
+        # Under its own start, behind the label.
+        (
+            (("dim", "reason: "), SENTENCE),
+            ["  reason: a sentence that is longer", "          than a narrow terminal"],
+        ),
+        # Where the last part has no room, the whole line is wrapped.
+        (
+            ("Fields and answers of one event: ", ("tool", "amplifier events")),
+            ["  Fields and answers of one event:", "  amplifier events"],
+        ),
+        ((("dim", "x: "), ""), ["  x:"]),
+    ],
+    ids=["label", "no room", "empty"],
+)
 def test_a_long_sentence_goes_on_below_itself(
-    terminal: None, capsys: pytest.CaptureFixture[str]
+    parts: tuple[Part, ...],
+    lines: list[str],
+    terminal: None,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Under its own start, behind the label."""
-    print_wrapped(2, ("dim", "reason: "), SENTENCE)
-    assert capsys.readouterr().out.splitlines() == [
-        "  reason: a sentence that is longer",
-        "          than a narrow terminal",
-    ]
-
-
-def test_where_the_last_part_has_no_room_the_whole_line_is_wrapped(
-    terminal: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its parts keep their styles."""
-    print_wrapped(2, "Fields and answers of one event: ", ("tool", "amplifier events"))
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
-        "  Fields and answers of one event:",
-        "  amplifier events",
-    ]
+    """Nothing is lost."""
+    print_wrapped(2, *parts)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == lines
 
 
 def test_in_a_pipe_or_without_room_a_sentence_stays_whole(
@@ -97,41 +99,28 @@ def test_in_a_pipe_or_without_room_a_sentence_stays_whole(
     assert capsys.readouterr().out.splitlines() == [f"{' ' * 30}{SENTENCE}", f"  {SENTENCE}"]
 
 
-def test_an_empty_text_is_an_empty_line(terminal: None, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing to wrap, and no error."""
-    print_wrapped(2, ("dim", "x: "), "")
-    assert capsys.readouterr().out == "  x: \n"
-
-
-def test_the_width_is_that_of_the_terminal(terminal: None) -> None:
-    """Or what COLUMNS says."""
-    assert get_width() == 40
-
-
-@pytest.mark.parametrize("columns", ["", "0", "-3", "many"])
+@pytest.mark.parametrize("columns", ["", "0", "-3", "many", "40"])
 @pytest.mark.parametrize(
-    ("told", "width"), [((120, 40), 120), ((0, 0), 80), (OSError("no terminal"), 80)]
+    ("told", "width"),
+    [((120, 40), 120), ((0, 0), 80), (OSError("no terminal"), 80), (None, 80)],
 )
 def test_the_width_of_what_says_nothing_is_the_usual_one(
     columns: str,
-    told: tuple[int, int] | OSError,
+    told: tuple[int, int] | OSError | None,
     width: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A variable without a number does not count, as everywhere."""
+    """A variable without a number does not count; a program may start with its output closed."""
 
     def get_size(_: int = 1) -> os.terminal_size:
         if isinstance(told, OSError):
             raise told
+        assert told
         return os.terminal_size(told)
 
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr(os, "get_terminal_size", get_size)
-    assert get_width() == shutil.get_terminal_size((80, 24)).columns == width
-
-
-def test_without_a_stream_the_width_is_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program may start with its output closed."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setattr(sys, "__stdout__", None)
-    assert get_width() == 80
+    if told is None:
+        monkeypatch.setattr(sys, "__stdout__", None)
+    wanted = 40 if columns == "40" else width
+    assert get_width() == shutil.get_terminal_size((80, 24)).columns == wanted

@@ -17,17 +17,13 @@ SOURCES = Path(amplifier_hooks.cli.__file__).parent
 
 
 @pytest.mark.parametrize(
-    ("style", "codes"), [("good", "32"), ("tool", "1;36"), ("dim", "90"), ("escape", "7;35")]
+    ("style", "codes"),
+    [("good", "32"), ("tool", "1;36"), ("dim", "90"), ("escape", "7;35"), ("", ""), ("odd", "")],
 )
 def test_a_style_has_codes_for_a_terminal(style: str, codes: str) -> None:
-    """Attributes first, then the colour."""
+    """Attributes first, then the colour; what is not in the table is plain."""
     assert to_ansi(style) == codes
-
-
-def test_a_style_that_is_not_in_the_table_is_plain() -> None:
-    """No code, no word, no error."""
-    assert (to_ansi(""), to_prompt_toolkit("")) == ("", "")
-    assert to_ansi("nonsense") == ""
+    assert (to_prompt_toolkit(style) == "") == (codes == "")
 
 
 @pytest.mark.parametrize("style", STYLES)

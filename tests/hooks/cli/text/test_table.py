@@ -28,34 +28,46 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "is_terminal", lambda: True)
 
 
-def test_columns_are_as_wide_as_their_widest_cell(lines: Lines) -> None:
+LEFT, RIGHT = Column(), Column(align="right")
+
+
+@pytest.mark.parametrize(
+    ("table_", "rows", "shown"),
+    [
+        (
+            Table((Column(width=3, align="right"), LEFT), indent=2, gap=1),
+            [("1.", "x")],
+            ["   1. x"],
+        ),
+        # What follows the last cell is not padded.
+        (Table((Column(width=3), Column(width=5), LEFT)), [("a", "b")], ["a    b"]),
+    ],
+)
+def test_a_table_has_its_widths_its_indent_and_its_gap(
+    table_: Table, rows: list[tuple[str, ...]], shown: list[str], lines: Lines
+) -> None:
+    """As they are given."""
+    table_.print(rows)
+    assert lines() == shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "shown"),
+    [
+        ([("a", "bb", "c"), ("aaa", "b", "c")], (LEFT, LEFT, LEFT), ["a    bb  c", "aaa  b   c"]),
+        # Wide characters count twice.
+        ([("漢", "x"), ("ab", "x"), ("c", "x")], (LEFT, LEFT), ["漢  x", "ab  x", "c   x"]),
+        # Numbers stand to the right, also in the last column.
+        ([("calls", "ms"), ("3", "10.5")], (RIGHT, RIGHT), ["calls    ms", "    3  10.5"]),
+        ([], (LEFT, LEFT), []),
+    ],
+)
+def test_columns_are_as_wide_as_their_widest_cell(
+    rows: list[tuple[str, ...]], columns: tuple[Column, ...], shown: list[str], lines: Lines
+) -> None:
     """Two spaces between them, none behind the last."""
-    print_table([("a", "bb", "c"), ("aaa", "b", "c")], Column(), Column(), Column())
-    assert lines() == ["a    bb  c", "aaa  b   c"]
-
-
-def test_wide_characters_count_twice(lines: Lines) -> None:
-    """The next column begins at the same place."""
-    print_table([("漢", "x"), ("ab", "x"), ("c", "x")], Column(), Column())
-    assert lines() == ["漢  x", "ab  x", "c   x"]
-
-
-def test_numbers_stand_to_the_right(lines: Lines) -> None:
-    """Also in the last column."""
-    print_table([("calls", "ms"), ("3", "10.5")], Column(align="right"), Column(align="right"))
-    assert lines() == ["calls    ms", "    3  10.5"]
-
-
-def test_a_table_can_be_indented_and_tight(lines: Lines) -> None:
-    """By so many spaces, with another gap."""
-    Table((Column(width=3, align="right"), Column()), indent=2, gap=1).print([("1.", "x")])
-    assert lines() == ["   1. x"]
-
-
-def test_a_row_may_end_early(lines: Lines) -> None:
-    """What follows its last cell is not padded."""
-    Table((Column(width=3), Column(width=5), Column())).print([("a", "b")])
-    assert lines() == ["a    b"]
+    print_table(rows, *columns)
+    assert lines() == shown
 
 
 def test_rows_are_printed_as_they_come(lines: Lines) -> None:
@@ -70,40 +82,50 @@ def test_rows_are_printed_as_they_come(lines: Lines) -> None:
     assert lines() == ["2   second"]
 
 
-def test_an_empty_table_prints_nothing(lines: Lines) -> None:
-    """No rows, no lines."""
-    print_table([], Column(), Column())
-    assert lines() == []
+CUT_END, CUT_START = Column(overflow="cut end"), Column(overflow="cut start")
 
 
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(
-    ("overflow", "last"),
+    ("rows", "columns", "indent", "shown"),
     [
-        ("cut end", "/a/long/path/…"),
-        ("cut start", "…file.py:mount"),
+        ([("abc", "/a/long/path/to/file.py:mount")], (LEFT, CUT_END), 0, ["abc  /a/long/path/…"]),
+        ([("abc", "/a/long/path/to/file.py:mount")], (LEFT, CUT_START), 0, ["abc  …file.py:mount"]),
+        # A long name gives way to the numbers beside it.
+        (
+            [("hooks-with-a-long-name", "1234567"), ("short", "1")],
+            (CUT_END, RIGHT),
+            0,
+            ["hooks-wit…  1234567", "short             1"],
+        ),
+        # What may not be cut goes on below itself, at a space where there is one.
+        (
+            [("abc", "/a/long/path/to/file"), ("d", "two words more")],
+            (LEFT, LEFT),
+            0,
+            ["abc  /a/long/path/t", "     o/file", "d    two words more"],
+        ),
+        # Where columns do not fit, the cells stand below one another, in all rows alike.
+        (
+            [("1.", "900", "a-redaction", "guard", "10 s"), ("2.", "", "short", "guard", "")],
+            (LEFT, LEFT, LEFT, LEFT, CUT_START),
+            1,
+            [" 1. 900 a-redaction", "     guard 10 s", " 2. short guard"],
+        ),
     ],
+    ids=["cut end", "cut start", "cut the first", "below itself", "below one another"],
 )
-def test_on_a_narrow_terminal_one_column_is_cut(lines: Lines, overflow: str, last: str) -> None:
-    """Its end or its start."""
-    column = Column(overflow=overflow)  # type: ignore[arg-type]
-    print_table([("abc", "/a/long/path/to/file.py:mount")], Column(), column)
-    assert lines() == [f"abc  {last}"]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_what_may_not_be_cut_goes_on_below_itself(lines: Lines) -> None:
-    """At a space where there is one; nothing is lost."""
-    print_table([("abc", "/a/long/path/to/file"), ("d", "two words more")], Column(), Column())
-    assert lines() == ["abc  /a/long/path/t", "     o/file", "d    two words more"]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_where_columns_do_not_fit_the_cells_stand_below_one_another(lines: Lines) -> None:
-    """All rows alike, as many cells in a line as there is room for."""
-    rows = [("1.", "900", "a-redaction", "guard", "10 s"), ("2.", "", "short", "guard", "")]
-    print_table(rows, *[Column()] * 4, Column(overflow="cut start"), indent=1)
-    assert lines() == [" 1. 900 a-redaction", "     guard 10 s", " 2. short guard"]
+def test_a_table_fits_a_narrow_terminal(
+    rows: list[tuple[str, ...]],
+    columns: tuple[Column, ...],
+    indent: int,
+    shown: list[str],
+    lines: Lines,
+) -> None:
+    """The last column of the terminal stays empty."""
+    print_table(rows, *columns, indent=indent)
+    assert lines() == shown
+    assert all(count_cells(line) <= 19 for line in shown)
 
 
 @pytest.mark.usefixtures("narrow")
@@ -111,19 +133,6 @@ def test_a_cell_that_is_wider_than_its_column_breaks_nothing(lines: Lines) -> No
     """The width of a log's columns is chosen before its records are known."""
     Table((Column(width=3), Column(width=4), Column())).print([("a", "b" * 18, "c d")])
     assert lines() == ["a", "    " + "b" * 15, "    bbb c d"]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_the_first_column_can_be_the_one_that_is_cut(lines: Lines) -> None:
-    """A long name gives way to the numbers beside it."""
-    print_table(
-        [("hooks-with-a-long-name", "1234567"), ("short", "1")],
-        Column(overflow="cut end"),
-        Column(align="right"),
-    )
-    shown = lines()
-    assert shown == ["hooks-wit…  1234567", "short             1"]
-    assert all(count_cells(line) <= 19 for line in shown)
 
 
 def test_in_a_pipe_nothing_is_cut(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
