@@ -88,6 +88,7 @@ KEYS = [
     ("\r", "Deny"),
     ("\x1b\x1b", "Deny"),
     ("\x03", "Deny"),
+    ("aaa\r", "Allow once"),
     ("l\r", "Allow always"),
     ("2\r", "Allow always"),
     ("xq09\x1a\x04d", "Deny"),
@@ -95,7 +96,10 @@ KEYS = [
 
 
 def test_options_by_arrow_digit_and_letter() -> None:
-    """The refusal is selected first; Esc and Ctrl-C refuse; keys without a meaning do nothing."""
+    """The refusal is selected first; Esc and Ctrl-C refuse; keys without a meaning do nothing.
+
+    Keys behind a decision do not answer the next question.
+    """
     questions = [{**ASK, "prompt": f"Question {number}?"} for number in range(len(KEYS))]
     with asking(*questions) as program:
         for number, (keys, _) in enumerate(KEYS):
@@ -104,32 +108,6 @@ def test_options_by_arrow_digit_and_letter() -> None:
         said = answers(program)[:-1]
         assert [answer["option"] for answer in said] == [option for _, option in KEYS]
         assert all(answer["by"] for answer in said)
-
-
-def test_one_escape_decides_nothing() -> None:
-    """It may have been meant for something else: it only selects the refusal."""
-    with asking(ASK) as program:
-        program.wait_for_question("› 3. Deny")
-        program.press("\x1b[A")
-        program.wait_for("› 2. Allow always")
-        program.press("\x1b")
-        program.wait_for("› 3. Deny", "Esc once more refuses.")
-        program.press("\x1b[A")
-        program.wait_for("› 2. Allow always")
-        program.press("d")
-        assert answers(program)[0]["option"] == "Deny"
-
-
-def test_no_single_key_allows_for_ever() -> None:
-    """A letter or a digit only selects "always"; the question stays."""
-    questions = [{**ASK, "prompt": f"Question {key}?"} for key in "l2"]
-    with asking(*questions) as program:
-        for key in "l2":
-            program.wait_for_question(f"Question {key}?")
-            program.press(key)
-            program.wait_for(f"Question {key}?", "› 2. Allow always")
-            program.press("d")
-        assert [one["option"] for one in answers(program)[:2]] == ["Deny", "Deny"]
 
 
 def test_what_was_typed_before_the_question_is_no_answer() -> None:
@@ -152,17 +130,6 @@ def test_a_key_in_the_moment_the_question_appears_is_no_answer() -> None:
         assert answers(program)[0]["option"] == "Deny"
         assert b"Esc refuse" not in program.raw
     assert inspect.signature(TerminalApproval).parameters["settling"].default >= 0.2
-
-
-def test_keys_after_a_decision_do_not_answer_the_next_question() -> None:
-    """Several questions in a row: each needs its own answer."""
-    second = {**ASK, "prompt": "And this?"}
-    with asking(ASK, second) as program:
-        program.wait_for_question("Allow this?")
-        program.press("aaa\r")
-        program.wait_for_question("And this?")
-        program.press("\x1b\x1b")
-        assert [a["option"] for a in answers(program)[:2]] == ["Allow once", "Deny"]
 
 
 def test_questions_asked_together_come_one_after_the_other() -> None:
@@ -232,41 +199,16 @@ def test_a_comment_goes_to_the_agent_with_the_decision() -> None:
         assert said == {"option": "Deny", "comment": "use a branch, please", "by": said["by"]}
 
 
-def test_letters_typed_into_a_comment_decide_nothing() -> None:
-    """While commenting, option keys are text."""
-    with asking(ASK) as program:
-        program.wait_for_question("Allow this?")
-        program.press("c")
-        program.wait_for("Enter keeps it")
-        program.press("a1l")
-        program.wait_for("Comment   a1l")
-        program.press("\x1b")
-        program.wait_for("Esc refuse")
-        program.press("d")
-        assert answers(program)[0]["comment"] is None
-
-
 IMPORTABLE = {"PYTHONPATH": str(ROOT)}
 RUN = {**ASK, "event": "tool:pre", "tool_name": "Bash", "tool_input": {"command": "rm -r build"}}
 
 
 def test_a_command_is_edited_in_place_and_runs_as_it_was_left() -> None:
-    """The key e opens it; Enter allows this version once, and the kernel judges it again."""
-    with asking(RUN) as program:
-        program.wait_for_question("e edit")
-        program.press("e")
-        program.wait_for("Run  rm -r build", "Enter runs this instead")
-        program.press("/tmp\x01\x1b[C\x1b[C -v")
-        program.wait_for("Run  rm -v -r build/tmp")
-        program.press("\r")
-        said = answers(program)[0]
-    assert (said["option"], said["edited"]) == ("Allow once", {"command": "rm -v -r build/tmp"})
-    assert said["comment"] == "I changed the command to: rm -v -r build/tmp"
+    """The key e opens it; Enter allows this version once, and the kernel judges it again.
 
-
-def test_a_command_that_was_not_changed_is_not_allowed_by_enter() -> None:
-    """Opening and closing the field decides nothing, and neither does Esc in it."""
-    with asking(RUN) as program:
+    Opening and closing the field decides nothing, and neither does Esc in it.
+    """
+    with asking(RUN, {**RUN, "prompt": "And this?"}) as program:
         program.wait_for_question("e edit")
         for keys in ("e\r", "exx\x1b"):
             program.press(keys[0])
@@ -274,9 +216,18 @@ def test_a_command_that_was_not_changed_is_not_allowed_by_enter() -> None:
             program.press(keys[1:])
             program.wait_for_question("› 3. Deny", "e edit")
         program.press("a")
-        said = answers(program)[0]
-    assert said["option"] == "Allow once"
-    assert "edited" not in said
+        program.wait_for_question("And this?", "e edit")
+        program.press("e")
+        program.wait_for("Run  rm -r build", "Enter runs this instead")
+        program.press("/tmp\x01\x1b[C\x1b[C -v")
+        program.wait_for("Run  rm -v -r build/tmp")
+        program.press("\r")
+        unchanged, changed, _ = answers(program)
+    assert unchanged["option"] == "Allow once"
+    assert "edited" not in unchanged
+    assert changed["option"] == "Allow once"
+    assert changed["edited"] == {"command": "rm -v -r build/tmp"}
+    assert changed["comment"] == "I changed the command to: rm -v -r build/tmp"
 
 
 def edit_with(script: str, folder: Path) -> dict[str, str]:
@@ -306,36 +257,27 @@ def test_a_larger_input_is_edited_in_the_persons_editor(tmp_path: Path) -> None:
     assert said["comment"] == "I edited the input before it ran"
 
 
-def test_an_edited_input_that_is_refused_is_not_sent(tmp_path: Path) -> None:
-    """A no is a no; what was typed into the editor goes nowhere."""
-    question = {**RUN, "tool_name": "Fetch", "tool_input": {"url": "a"}}
-    env = edit_with("""printf '{"url": "b"}' > "$1" """, tmp_path)
-    with run_in_pty(*python(ASKING, json.dumps({"questions": [question]})), env=env) as program:
-        program.wait_for_question("url: a")
-        program.press("e")
-        program.wait_for_question("url: b")
-        program.press("d")
-        assert "edited" not in answers(program)[0]
-
-
 def test_an_edit_that_cannot_be_used_changes_nothing(tmp_path: Path) -> None:
-    """The question comes back with what is wrong, about the input that was asked for."""
+    """The question comes back with what is wrong; what is refused in the end goes nowhere."""
     question = {**RUN, "tool_name": "Fetch", "tool_input": {"url": "a"}}
     env = edit_with('eval "$(cat script)"', tmp_path)
-    hints = {
-        "exit 3": "editor ended with exit code 3; nothing was changed",
-        """echo '{' > "$1" """: "That is not valid JSON",
-        """echo '[]' > "$1" """: "must be a JSON object, not a list",
+    edits = {
+        "exit 3": ("url: a", "editor ended with exit code 3; nothing was changed"),
+        """echo '{' > "$1" """: ("url: a", "That is not valid JSON"),
+        """echo '[]' > "$1" """: ("url: a", "must be a JSON object, not a list"),
+        """printf '{"url": "b"}' > "$1" """: ("url: b", "This is your version"),
     }
     spec = json.dumps({"questions": [question]})
     with run_in_pty(*python(ASKING, spec), env=env | IMPORTABLE, cwd=tmp_path) as program:
         program.wait_for_question("url: a")
-        for script, hint in hints.items():
+        for script, shown in edits.items():
             (tmp_path / "script").write_text(script)
             program.press("e")
-            program.wait_for_question("url: a", hint)
+            program.wait_for_question(*shown)
         program.press("d")
-        assert answers(program)[0]["option"] == "Deny"
+        said = answers(program)[0]
+    assert said["option"] == "Deny"
+    assert "edited" not in said
 
 
 def test_a_long_input_must_be_read_to_its_end_before_it_can_be_allowed() -> None:
@@ -364,15 +306,6 @@ def test_a_megabyte_does_not_stop_the_loop() -> None:
         said = answers(program)
     assert said[0]["option"] == "Deny"
     assert said[-1]["longest_work"] < 1.0
-
-
-def test_a_long_input_can_be_refused_unread() -> None:
-    """Refusing never needs reading."""
-    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "x\n" * 10_000}}
-    with asking(question) as program:
-        program.wait_for_question("Allow this?")
-        program.press("d")
-        assert answers(program)[0]["option"] == "Deny"
 
 
 def test_every_line_of_a_long_input_can_be_seen() -> None:
@@ -423,30 +356,6 @@ def is_whole(columns: int, lines: list[str]) -> bool:
     return len(texts[:1]) == 1 and len(texts[0]) == columns - 1 and len(options) == 3
 
 
-def test_the_exact_input_is_one_key_away() -> None:
-    """The key v switches between the readable view and JSON with every key and character."""
-    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "ls", "timeout": 3}}
-    with asking(question) as program:
-        program.wait_for_question("Allow this?")
-        program.press("v")
-        program.wait_for('"timeout": 3')
-        program.press("v")
-        program.wait_for("timeout: 3")
-        program.press("d")
-        assert answers(program)[0]["option"] == "Deny"
-
-
-def test_an_edit_is_shown_as_a_diff_of_the_real_file(tmp_path: Path) -> None:
-    """What goes and what comes, compared with the file as it is."""
-    (tmp_path / "app.conf").write_text("debug = false\nworkers = 2\n")
-    edit = {"file_path": "app.conf", "old_string": "workers = 2", "new_string": "workers = 16"}
-    question = {**ASK, "tool_name": "Edit", "tool_input": edit}
-    with asking(question, base=str(tmp_path)) as program:
-        program.wait_for_question("│ - workers = 2", "│ + workers = 16")
-        program.press("a")
-        assert answers(program)[0]["option"] == "Allow once"
-
-
 HOSTILE = [
     "\x1b[2K\x1b[1A Allow reading only?",
     "\x1b]0;safe\x07 title",
@@ -495,14 +404,6 @@ def test_a_terminal_that_has_only_ascii_shows_which_letters_there_are() -> None:
     with run_in_pty(*python(ASKING, spec), env=locale) as program:
         program.wait_for_question("Gr\\u{F6}\\u{DF}e?", "> 3. Deny")
         program.press("d")
-        assert answers(program)[0]["option"] == "Deny"
-
-
-def test_options_without_a_refusal_get_one() -> None:
-    """A row of our own; for the kernel an option that was not offered is a no."""
-    with asking({**ASK, "options": ["Allow once", "Allow always"]}) as program:
-        program.wait_for_question("› 3. Deny")
-        program.press("\r")
         assert answers(program)[0]["option"] == "Deny"
 
 
