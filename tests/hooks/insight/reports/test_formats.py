@@ -64,40 +64,45 @@ def test_each_part_has_its_look(part: Inline, page_text: str, written: str) -> N
     assert render_markdown(document).strip() == written
 
 
-def test_numbers_stand_at_the_right() -> None:
-    """In both formats."""
-    columns = (Column("Name"), Column("Calls", number=True), Column("Day", short=True))
-    document = Document("t", (Table(columns, ((("a",), ("7",), ("b",)),)),))
-    page = render_html(document)
-    assert '<td class="number">7</td><td class="short">b</td>' in page
-    assert render_markdown(document) == (
-        "| Name | Calls | Day |\n| --- | ---: | --- |\n| a | 7 | b |\n"
-    )
+COLUMNS = (Column("Name"), Column("Calls", number=True), Column("Day", short=True))
+BARS = (Bar("Turn 1", (5.0,), "$0.01"),)
+LANES = (Lane("Tools", "good", ((0.0, 2.0), (4.0, 5.0))),)
 
 
-def test_facts_and_tiles_keep_names_and_figures_together() -> None:
-    """In both formats."""
-    facts, tiles = Facts((("By", ("ann",)),)), Tiles((Tile("3", "denied", "times", "bad"),))
-    document = Document("t", (facts, tiles))
-    assert "<dt>By</dt><dd>ann</dd>" in render_html(document)
-    assert '<div class="tile bad"><b>3</b><span>denied</span>' in render_html(document)
-    assert render_markdown(document) == "- By: ann\n\n- **3 denied** (times)\n"
-
-
-def test_a_chart_whose_figures_stand_in_no_table_becomes_one() -> None:
-    """One beside a table is left out."""
-    bars = (Bar("Turn 1", (5.0,), "$0.01"),)
-    alone = Bars("Tokens", (("tokens", "note"),), bars, alone=True)
-    beside = Bars("Tokens", (("tokens", "note"),), bars)
-    assert "| Turn 1 | 5 | \\$0.01 |" in render_markdown(Document("t", (alone,)))
-    assert render_markdown(Document("t", (beside,))) == "\n"
-
-
-def test_a_time_line_becomes_its_sums() -> None:
-    """How often, and how long."""
-    lanes = (Lane("Tools", "good", ((0.0, 2.0), (4.0, 5.0))),)
-    written = render_markdown(Document("t", (Timeline("Time line", lanes),)))
-    assert "| Tools | 2 | 3 s |" in written
+@pytest.mark.parametrize(
+    ("block", "page_text", "written"),
+    [
+        # Numbers stand at the right.
+        (
+            Table(COLUMNS, ((("a",), ("7",), ("b",)),)),
+            '<td class="number">7</td><td class="short">b</td>',
+            "| Name | Calls | Day |\n| --- | ---: | --- |\n| a | 7 | b |\n",
+        ),
+        (Facts((("By", ("ann",)),)), "<dt>By</dt><dd>ann</dd>", "- By: ann\n"),
+        (
+            Tiles((Tile("3", "denied", "times", "bad"),)),
+            '<div class="tile bad"><b>3</b><span>denied</span>',
+            "- **3 denied** (times)\n",
+        ),
+        # A chart whose figures stand in no table becomes one, one beside a table is left out.
+        (
+            Bars("Tokens", (("tokens", "note"),), BARS, alone=True),
+            "<svg",
+            "| Turn 1 | 5 | \\$0.01 |\n",
+        ),
+        (Bars("Tokens", (("tokens", "note"),), BARS), "<svg", "\n"),
+        # A time line becomes its sums: how often, and how long.
+        (Timeline("Time line", LANES), "<svg", "| Tools | 2 | 3 s |\n"),
+    ],
+)
+def test_each_block_has_its_look(block: Block, page_text: str, written: str) -> None:
+    """In both formats; names and figures stay together."""
+    document = Document("t", (block,))
+    assert page_text in render_html(document)
+    shown = render_markdown(document)
+    assert shown.endswith(written)
+    if written == "\n":
+        assert shown == written
 
 
 def test_the_shape_is_the_documented_one() -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from functools import cache
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,26 +112,27 @@ def test_folded_parts_need_no_script() -> None:
     assert '<div class="card bad">' in page
 
 
-def test_only_what_was_made_here_is_markup() -> None:
+@pytest.mark.parametrize(
+    ("made", "markup"),
+    [
+        (element("p", "<b>&", class_="a"), '<p class="a">&lt;b&gt;&amp;</p>'),
+        (element("p", element("b", "x")), "<p><b>x</b></p>"),
+        (join(["<", Markup("<br>")]), "&lt;<br>"),
+        # Quotes cannot end an attribute; one may be absent.
+        (
+            element("a", href='"><script>', id=None, hidden=True),
+            '<a href="&quot;&gt;&lt;script&gt;" hidden></a>',
+        ),
+        (element("meta", http_equiv="X", x=1.50), '<meta http-equiv="X" x="1.5">'),
+        # What would reorder or hide text is written down.
+        (text("a\u202eb"), 'a<span class="hidden">\\u{202E}</span>b'),
+        (text("a\nb", lines=True), "a\nb"),
+        (isolate("<"), "<bdi>&lt;</bdi>"),
+    ],
+)
+def test_only_what_was_made_here_is_markup(made: str, markup: str) -> None:
     """A text with a tag in it is a text."""
-    assert element("p", "<b>&", class_="a") == '<p class="a">&lt;b&gt;&amp;</p>'
-    assert element("p", element("b", "x")) == "<p><b>x</b></p>"
-    assert join(["<", Markup("<br>")]) == "&lt;<br>"
-
-
-def test_attributes_are_escaped_and_may_be_absent() -> None:
-    """Quotes cannot end one."""
-    assert element("a", href='"><script>', id=None, hidden=True) == (
-        '<a href="&quot;&gt;&lt;script&gt;" hidden></a>'
-    )
-    assert element("meta", http_equiv="X", x=1.50) == '<meta http-equiv="X" x="1.5">'
-
-
-def test_hidden_characters_are_shown_and_stand_out() -> None:
-    """What would reorder or hide text is written down."""
-    assert text("a\u202eb") == 'a<span class="hidden">\\u{202E}</span>b'
-    assert text("a\nb", lines=True) == "a\nb"
-    assert isolate("<") == "<bdi>&lt;</bdi>"
+    assert made == markup
 
 
 @settings(max_examples=25, deadline=None)
@@ -148,7 +150,7 @@ def test_any_text_stays_one_text(given_text: str) -> None:
 
 
 def test_bars_are_in_proportion_and_say_their_figures() -> None:
-    """The longest takes the room; a part of nothing is not drawn."""
+    """The longest takes the room; a part of nothing is not drawn; a chart of zeros can be drawn."""
     bars = (Bar("long", (8.0, 2.0), "ten"), Bar("short", (0.0, 5.0)))
     drawn = draw_bars(Bars("Chart", (("denied", "bad"), ("asked", "warn")), bars))
     widths = [float(one) for one in re.findall(r' width="([\d.]+)"', drawn)]
@@ -156,28 +158,34 @@ def test_bars_are_in_proportion_and_say_their_figures() -> None:
     assert abs(widths[0] + widths[1] - 2 * widths[2]) < 0.1
     assert "10 · ten" in drawn
     assert drawn.count("swatch") == 2
-
-
-def test_a_long_label_is_cut_and_nothing_is_divided_by_zero() -> None:
-    """A chart of zeros can be drawn."""
-    drawn = draw_bars(Bars("Chart", (("x", "note"),), (Bar("n" * 80, (0.0,)),)))
-    assert "n" * 29 + "…" in drawn
-    assert "swatch" not in drawn
+    zeros = draw_bars(Bars("Chart", (("x", "note"),), (Bar("n" * 80, (0.0,)),)))
+    assert "n" * 29 + "…" in zeros
+    assert "swatch" not in zeros
 
 
 span = st.tuples(st.floats(0, 1e6), st.floats(0, 1e4)).map(lambda one: (one[0], one[0] + one[1]))
 
 
 def test_a_long_pause_takes_little_room() -> None:
-    """Two minutes of work on two days are both visible."""
+    """Two minutes of work on two days are both visible; a short pause stays in proportion."""
     first, second = lay_out([(0.0, 60.0), (86_400.0, 86_460.0)])
     assert abs((first.right - first.left) - (second.right - second.left)) < 0.1
     assert second.left - first.right < 40
-
-
-def test_short_pauses_stay_in_proportion() -> None:
-    """They are no reason to break the line."""
     assert len(lay_out([(0.0, 10.0), (11.0, 20.0)])) == 1
+
+
+def test_points_are_visible_and_many_marks_become_few() -> None:
+    """A denial has no length; a lane with ten thousand calls is a picture of a few kilobytes."""
+    lanes = (
+        Lane("Denied", "bad", ((5.0, 5.0),)),
+        Lane("Tools", "good", ((0.0, 6.0), (9e5, 9e5 + 6))),
+    )
+    drawn = draw_timeline(Timeline("Time", lanes, "a note"))
+    assert 'width="2.5"' in drawn
+    assert "10 d 9 h without anything" in drawn
+    assert "a note" in drawn
+    spans = tuple((float(one), one + 0.5) for one in range(10_000))
+    assert draw_timeline(Timeline("Time", (Lane("Tools", "good", spans),))).count("<rect") < 510
 
 
 @settings(max_examples=20, deadline=None)
@@ -189,21 +197,3 @@ def test_every_picture_stays_within_its_frame(spans: list[tuple[float, float]]) 
     assert all(before.right < after.left for before, after in pairwise(stretches))
     drawn = draw_timeline(Timeline("Time", (Lane("Tools", "good", tuple(sorted(spans))),)))
     assert "nan" not in drawn
-
-
-def test_many_marks_become_few() -> None:
-    """A lane with ten thousand calls is a picture of a few kilobytes."""
-    spans = tuple((float(one), one + 0.5) for one in range(10_000))
-    assert draw_timeline(Timeline("Time", (Lane("Tools", "good", spans),))).count("<rect") < 510
-
-
-def test_points_are_visible_and_pauses_are_told() -> None:
-    """A denial has no length."""
-    lanes = (
-        Lane("Denied", "bad", ((5.0, 5.0),)),
-        Lane("Tools", "good", ((0.0, 6.0), (9e5, 9e5 + 6))),
-    )
-    drawn = draw_timeline(Timeline("Time", lanes, "a note"))
-    assert 'width="2.5"' in drawn
-    assert "10 d 9 h without anything" in drawn
-    assert "a note" in drawn

@@ -112,9 +112,23 @@ def test_prose_is_shown_as_it_is(text: str, written: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(markdown)
-def test_code_cannot_end_before_its_text(text: str) -> None:
+def test_no_text_ends_what_it_stands_in(text: str) -> None:
+    """As code in a line and in a cell, as a block, and as prose."""
+    check_code(write_code(text), text)
+    cell = write_code(text, in_table=True)
+    assert all(re.search(r"(?<!\\)\\$", cell[: one.start()]) for one in re.finditer(r"\|", cell))
+    first, *lines, last = write_block(text)
+    assert first == f"{last}text"
+    assert all(last not in line for line in lines)
+    assert is_harmless("\n".join(lines), lines=True)
+    prose = write_prose(text)
+    if not prose.startswith("`"):
+        assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>|~]", prose)
+        assert "\n" not in prose
+
+
+def check_code(written: str, text: str) -> None:
     """The fence is longer than any run of backticks inside; there is one line."""
-    written = write_code(text)
     assert is_harmless(written)
     if not text.strip() or not written.startswith("`"):
         return
@@ -122,33 +136,3 @@ def test_code_cannot_end_before_its_text(text: str) -> None:
     assert written.endswith(fence)
     inner = written[len(fence) : -len(fence)]
     assert len(fence) not in {len(run) for run in re.findall("`+", inner)}
-
-
-@settings(max_examples=25, deadline=None)
-@given(markdown)
-def test_a_cell_cannot_end_before_its_text(text: str) -> None:
-    """Every bar has exactly one backslash before it."""
-    written = write_code(text, in_table=True)
-    assert all(
-        re.search(r"(?<!\\)\\$", written[: one.start()]) for one in re.finditer(r"\|", written)
-    )
-
-
-@settings(max_examples=25, deadline=None)
-@given(markdown)
-def test_a_block_cannot_end_before_its_text(text: str) -> None:
-    """No line in it is a fence."""
-    first, *lines, last = write_block(text)
-    assert first == f"{last}text"
-    assert all(last not in line for line in lines)
-    assert is_harmless("\n".join(lines), lines=True)
-
-
-@settings(max_examples=25, deadline=None)
-@given(markdown)
-def test_prose_has_no_bare_sign(text: str) -> None:
-    """Each sign that means something has a backslash before it."""
-    written = write_prose(text)
-    if not written.startswith("`"):
-        assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>|~]", written)
-        assert "\n" not in written

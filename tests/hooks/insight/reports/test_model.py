@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,16 +85,13 @@ def test_a_row_says_how_a_session_went() -> None:
     assert (row.denied, row.asked, row.calls, row.tokens, row.ending) == (1, 1, 1, 11, "complete")
 
 
-def test_a_session_without_records_has_all_figures_at_zero() -> None:
-    """An empty trail can be told, too."""
-    session = gather()
-    assert (session.id, session.denied, session.changed, session.call_count) == (SESSION, 0, 0, 0)
-
-
-def test_what_matters_is_counted() -> None:
-    """Denials, changes and calls of a session in which everything happens."""
-    session = tell_whole_story()
-    assert (session.denied, session.changed, session.call_count) == (1, 1, 5)
+@pytest.mark.parametrize(
+    ("session", "counts"), [(gather(), (0, 0, 0)), (tell_whole_story(), (1, 1, 5))]
+)
+def test_what_matters_is_counted(session: SessionFigures, counts: tuple[int, int, int]) -> None:
+    """Denials, changes and calls; an empty trail can be told, too."""
+    assert session.id == SESSION
+    assert (session.denied, session.changed, session.call_count) == counts
 
 
 def test_a_turn_keeps_a_bounded_number_of_steps() -> None:
@@ -117,29 +115,52 @@ def test_a_question_and_its_answer_are_one() -> None:
     assert (questions.asked, questions.allowed, questions.open, questions.waited) == (1, 1, 0, 10.0)
 
 
+def refuse(second: float = 2, **more: Any) -> Any:
+    return decide(second, False, **more)
+
+
 @pytest.mark.parametrize(
-    ("more", "outcome"),
+    ("steps", "ends", "figures"),
     [
-        ({}, "refused"),
-        ({"stage": "expired"}, "expired"),
-        ({"how": "timeout"}, "expired"),
-        ({"stage": "cancelled"}, "cancelled"),
+        # Refused, expired and withdrawn are told apart, and counted.
+        ([ask(1), refuse()], ["refused"], {"refused": 1, "open": 0}),
+        ([ask(1), refuse(stage="expired")], ["expired"], {"expired": 1, "open": 0}),
+        ([ask(1), refuse(how="timeout")], ["expired"], {"expired": 1, "open": 0}),
+        ([ask(1), refuse(stage="cancelled")], ["cancelled"], {"cancelled": 1, "open": 0}),
+        # What was decided for always is shown, and is no question.
+        (
+            [decide(2, True, stage="remembered")],
+            ["remembered"],
+            {"asked": 0, "remembered": 1, "waited": 0.0},
+        ),
+        # A rule answers at once, and where nobody can be asked, nobody is waited for.
+        *(
+            ([ask(1), refuse(5, how=how)], ["refused"], {"waited": 0.0, "waits": []})
+            for how in ("rule", "nobody", "invalid", "error")
+        ),
+        # Each answer goes to the hook that asked.
+        (
+            [ask(1, hook="a"), ask(1, hook="b"), decide(2, True, hook="b")],
+            ["open", "allowed"],
+            {"asked": 2, "open": 1},
+        ),
+        # The question may lie before the period of the report.
+        ([refuse()], ["refused"], {"asked": 1, "refused": 1}),
     ],
 )
-def test_a_question_can_end_without_a_yes(more: dict[str, str], outcome: str) -> None:
-    """Refused, expired and withdrawn are told apart, and counted."""
+def test_a_question_ends_once_and_is_counted(
+    steps: list[Any], ends: list[str], figures: dict[str, Any]
+) -> None:
+    """Whoever answers it, or does not."""
     questions = Questions()
-    questions.add_step(ask(1))
-    assert questions.add_step(decide(2, False, **more)).outcome == outcome
-    assert getattr(questions, outcome) == 1
-    assert questions.open == 0
-
-
-def test_an_answer_for_always_asks_nobody() -> None:
-    """What was decided before is shown, and is no question."""
-    questions = Questions()
-    questions.add_step(decide(2, True, stage="remembered"))
-    assert (questions.asked, questions.remembered, questions.waited) == (0, 1, 0.0)
+    for step in steps:
+        questions.add_step(step)
+    assert [one.outcome for one in questions.kept] == ends
+    told = {name: getattr(questions, name) for name in figures}
+    if "waits" in told:
+        told["waits"] = [*told["waits"]]
+        assert [one.waited for one in questions.kept] == [None]
+    assert told == figures
 
 
 def test_a_question_that_another_program_asks_is_known_by_what_it_shows() -> None:
@@ -177,38 +198,6 @@ def test_an_answer_that_comes_back_belongs_to_the_question() -> None:
     assert questions.open == 0
 
 
-@pytest.mark.parametrize("how", ["rule", "nobody", "invalid", "error"])
-def test_waiting_is_counted_only_where_a_person_had_the_question(how: str) -> None:
-    """A rule answers at once, and where nobody can be asked, nobody is waited for."""
-    questions = Questions()
-    questions.add_step(ask(1))
-    questions.add_step(decide(5, False, how=how))
-    (one,) = questions.kept
-    assert (one.outcome, one.waited, questions.waited, list(questions.waits)) == (
-        "refused",
-        None,
-        0.0,
-        [],
-    )
-
-
-def test_two_hooks_that_ask_about_one_call_are_two_questions() -> None:
-    """Each answer goes to the hook that asked."""
-    questions = Questions()
-    for hook in ("a", "b"):
-        questions.add_step(ask(1, hook=hook))
-    questions.add_step(decide(2, True, hook="b"))
-    assert [(one.hook, one.outcome) for one in questions.kept] == [("a", "open"), ("b", "allowed")]
-    assert questions.open == 1
-
-
-def test_an_answer_without_its_question_is_told_all_the_same() -> None:
-    """The question may lie before the period of the report."""
-    questions = Questions()
-    questions.add_step(decide(2, False))
-    assert (questions.asked, questions.refused) == (1, 1)
-
-
 def test_values_that_differ_are_found_where_they_stand() -> None:
     """By path, with what was there before and after."""
     before = {"tool_input": {"a": 1, "list": ["x", "y"]}, "same": 1, "gone": "g"}
@@ -223,12 +212,8 @@ def test_values_that_differ_are_found_where_they_stand() -> None:
 
 
 def test_not_more_values_are_kept_than_anybody_reads() -> None:
-    """A hook that changes everything does not fill the report."""
+    """A hook that changes everything does not fill the report, a forged record does not end it."""
     assert len(list_fields({str(one): one for one in range(100)}, {})) == MOST_FIELDS
-
-
-def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
-    """A forged record does not end the report."""
     before: dict[str, object] = {}
     for _ in range(3_000):
         before = {"a": before}
@@ -236,46 +221,54 @@ def test_values_that_are_nested_without_end_are_compared_as_a_whole() -> None:
     assert field.path.startswith("a.a")
 
 
-def test_known_models_have_a_price_and_others_only_tokens() -> None:
-    """Money is never made up."""
-    spending = Spending()
-    spending.add_usage("claude-sonnet-4", {"input_tokens": 1_000_000, "output_tokens": 100_000})
-    spending.add_usage("house-model", {"input_tokens": 5, "output_tokens": 7})
-    known, unknown = spending.models["claude-sonnet-4"], spending.models["house-model"]
-    assert known.money == pytest.approx(3 + 1.5)
-    assert (unknown.tokens, unknown.money, unknown.unpriced) == (12, 0.0, 12)
-    assert spending.total.tokens == 1_100_012
-    assert spending.total.requests == 2
-
-
-def test_a_cost_that_the_provider_told_counts() -> None:
-    """Its own figure is better than a list price."""
-    spent = Spending().add_usage("house-model", {"input_tokens": 5, "cost_usd": 0.25})
-    assert (spent.money, spent.unpriced) == (0.25, 0)
-
-
-def test_nonsense_counts_nothing() -> None:
-    """A forged record cannot make a cost of infinity."""
-    usage = {"input_tokens": -5, "output_tokens": "many", "cost_usd": float("inf")}
-    spent = Spending().add_usage("gpt-5", usage)
-    assert (spent.input, spent.output, spent.tokens, spent.money) == (0, 0, 0, 0.0)
-
-
-def test_sessions_add_up() -> None:
-    """The spending of two sessions is that of both."""
-    both, one = Spending(), Spending()
-    one.add_usage("local", {"input_tokens": 3})
+@pytest.mark.parametrize(
+    ("model", "usage", "tokens", "money", "unpriced"),
+    [
+        # Money is never made up: what has no price has tokens only.
+        (
+            "claude-sonnet-4",
+            {"input_tokens": 1_000_000, "output_tokens": 100_000},
+            1_100_000,
+            4.5,
+            0,
+        ),
+        ("house-model", {"input_tokens": 5, "output_tokens": 7}, 12, 0.0, 12),
+        # The provider's own figure is better than a list price.
+        ("house-model", {"input_tokens": 5, "cost_usd": 0.25}, 5, 0.25, 0),
+        # A forged record cannot make a cost of infinity.
+        (
+            "gpt-5",
+            {"input_tokens": -5, "output_tokens": "many", "cost_usd": float("inf")},
+            0,
+            0.0,
+            0,
+        ),
+    ],
+)
+def test_tokens_cost_what_is_known_of_them(
+    model: str, usage: dict[str, Any], tokens: int, money: float, unpriced: int
+) -> None:
+    """For each model, and together; the spending of two sessions is that of both."""
+    one, both = Spending(), Spending()
+    spent = one.add_usage(model, usage)
+    assert (spent.tokens, spent.money, spent.unpriced) == (tokens, pytest.approx(money), unpriced)
     both.add(one)
     both.add(one)
-    assert both.models["local"].input == 6
+    assert both.models[model].tokens == 2 * tokens
+    assert (both.total.tokens, both.total.requests) == (2 * tokens, 2)
 
 
-def test_a_whole_trail_is_consistent(tmp_path: Path) -> None:
-    """Without a checkpoint kept elsewhere, its end is not proven."""
-    proof = check_trail(write_trail(tmp_path), Evidence())
+def test_a_whole_trail_is_consistent_and_that_of_its_session(tmp_path: Path) -> None:
+    """Its end is not proven without an anchor; what cannot be verified says why."""
+    path = write_trail(tmp_path)
+    proof = check_trail(path, Evidence())
     assert proof.verdict == "consistent"
     assert proof.report is not None
     assert proof.report.head is not None
+    assert check_trail(path, Evidence(), owner="another").verdict == "tampered"
+    unread = check_trail(path, Evidence(anchors=(str(tmp_path / "none"),)))
+    assert unread.verdict == "unreadable"
+    assert "none" in unread.problem
 
 
 def test_a_changed_record_is_found_where_it_is(tmp_path: Path) -> None:
@@ -290,18 +283,6 @@ def test_a_changed_record_is_found_where_it_is(tmp_path: Path) -> None:
     assert proof.report.finding.segment == "00000000.jsonl"
 
 
-def test_a_trail_of_another_session_is_no_proof(tmp_path: Path) -> None:
-    """A folder that carries a session's name must hold its trail."""
-    assert check_trail(write_trail(tmp_path), Evidence(), owner="another").verdict == "tampered"
-
-
-def test_what_cannot_be_verified_says_why(tmp_path: Path) -> None:
-    """A report is made all the same."""
-    proof = check_trail(write_trail(tmp_path), Evidence(anchors=(str(tmp_path / "none"),)))
-    assert proof.verdict == "unreadable"
-    assert "none" in proof.problem
-
-
 @pytest.mark.parametrize(
     ("period", "holds"),
     [
@@ -313,14 +294,9 @@ def test_what_cannot_be_verified_says_why(tmp_path: Path) -> None:
     ],
 )
 def test_a_period_holds_its_beginning_and_not_its_end(period: Period, holds: bool) -> None:
-    """Beginnings of times are compared as texts."""
+    """Beginnings of times are compared as texts; without bounds it is none."""
     assert period.holds("2026-11-15T09:00:00.5Z") is holds
-
-
-def test_a_period_without_bounds_is_none() -> None:
-    """Nothing has to be left out then."""
-    assert not Period()
-    assert Period(since="2026")
+    assert bool(period) == (period != Period())
 
 
 def test_registrations_of_one_name_add_up() -> None:

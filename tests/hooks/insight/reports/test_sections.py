@@ -48,18 +48,13 @@ from tests.hooks.insight.reports.stories import (
 from tests.support.bodies import make_body
 
 
-def test_one_session_is_its_own_report() -> None:
-    """Without an overview; its title is its id."""
-    document = describe_report(report_on(gather(prompt(1, "go"))))
-    assert document.title == "Session 3f0c1a2b"
-    assert not any(isinstance(block, Chapter) for block in document.blocks)
-
-
-def test_several_sessions_have_chapters() -> None:
-    """Behind the overview."""
-    document = describe_report(report_on(gather(prompt(1, "a")), gather(prompt(2, "b"))))
-    assert document.title == "2 sessions"
-    assert sum(isinstance(block, Chapter) for block in document.blocks) == 2
+@pytest.mark.parametrize(("count", "title"), [(1, "Session 3f0c1a2b"), (2, "2 sessions")])
+def test_several_sessions_have_chapters(count: int, title: str) -> None:
+    """Behind the overview; one is its own report, and its title is its id."""
+    document = describe_report(report_on(*(gather(prompt(n + 1, "a")) for n in range(count))))
+    assert document.title == title
+    chapters = sum(isinstance(block, Chapter) for block in document.blocks)
+    assert chapters == (0 if count == 1 else count)
 
 
 def test_what_could_not_be_read_and_the_period_are_named() -> None:
@@ -84,7 +79,7 @@ def run_session(first: float) -> object:
 
 
 def test_totals_days_hooks_and_sessions_are_told() -> None:
-    """In sentences and tables."""
+    """In sentences and tables; which sessions have no chapter is said."""
     report = report_on(*(run_session(n * 10) for n in range(3)), chapters=2)  # type: ignore[arg-type]
     words = read_words(describe_overview(report))
     assert "3 sessions ran on 15 November 2026" in words
@@ -92,12 +87,6 @@ def test_totals_days_hooks_and_sessions_are_told() -> None:
     assert "3\ndenied" in words
     assert "2026-11-15\n3\n3\n3\n0\n0\n0" in words
     assert "guard\n3\n3" in words
-
-
-def test_what_was_left_out_is_said() -> None:
-    """Which sessions have no chapter, and how to get one."""
-    report = report_on(*(run_session(n * 10) for n in range(3)), chapters=2)  # type: ignore[arg-type]
-    words = read_words(describe_overview(report))
     assert "The newest 2 have a chapter below; 1 older one without." in words
 
 
@@ -215,30 +204,29 @@ def test_what_was_denied_asked_and_changed_is_named() -> None:
     assert "1\nasked\n1 allowed" in words
 
 
+GO = prompt(1, "go")
+FAILING = call(1, "Bash", {}, answer("guard", error="boom"))
+
+
 @pytest.mark.parametrize(
-    ("reason", "words"),
-    [("error", "It ended with an error."), ("odd", "It ended: odd."), ("", "may still run")],
+    ("session", "words"),
+    [
+        (gather(GO, end(2, "error")), "It ended with an error."),
+        (gather(GO, end(2, "odd")), "It ended: odd."),
+        (gather(GO), "may still run"),
+        # Whoever reads of denials must know that they had no effect.
+        (gather(GO, shadow=True), "shadow mode"),
+        # Figures of calls are too small.
+        (gather(GO, level="decisions"), "decisions alone"),
+        # Nobody takes a rule for a person.
+        (gather(ask(1), decide(2, False, by="rule:deny")), "refused by the rule deny"),
+        # A hook that fails guards nothing.
+        (gather(FAILING), "hooks failed once"),
+    ],
 )
-def test_the_end_is_told_in_words(reason: str, words: str) -> None:
-    """Also one that is not known."""
-    items = [end(2, reason)] if reason else []
-    assert words in summarize(gather(prompt(1, "go"), *items))
-
-
-def test_shadow_mode_stands_at_the_top() -> None:
-    """Whoever reads of denials must know that they had no effect."""
-    assert "shadow mode" in summarize(gather(prompt(1, "go"), shadow=True))
-
-
-def test_a_trail_with_decisions_alone_says_so_at_the_top() -> None:
-    """Its figures of calls are too small."""
-    assert "decisions alone" in summarize(gather(prompt(1, "go"), level="decisions"))
-
-
-def test_a_rule_that_decided_is_no_person() -> None:
-    """Nobody takes it for a name."""
-    words = summarize(gather(ask(1), decide(2, False, by="rule:deny")))
-    assert "refused by the rule deny" in words
+def test_the_summary_says_what_a_reader_must_know(session: SessionFigures, words: str) -> None:
+    """The end in words, also one that is not known, and what the figures do not tell."""
+    assert words in summarize(session)
 
 
 def test_a_trail_that_cannot_be_relied_on_is_said_before_everything_else() -> None:
@@ -249,28 +237,18 @@ def test_a_trail_that_cannot_be_relied_on_is_said_before_everything_else() -> No
     assert summarize(fine).startswith("The session")
 
 
-def test_a_failing_hook_is_mentioned() -> None:
-    """It guards nothing."""
-    failing = call(1, "Bash", {}, answer("guard", error="boom"))
-    assert "hooks failed once" in summarize(gather(failing))
-
-
 def test_every_kind_of_thing_has_a_lane() -> None:
-    """Turns, models, tools, waits and denials."""
+    """Turns, models, tools, waits and denials; without anything that takes time, a sentence."""
     (chart,) = describe_timeline(tell_whole_story())
     assert isinstance(chart, Timeline)
     titles = [lane.title for lane in chart.lanes]
     assert titles == ["Turns", "Model", "Tools", "Waiting for people", "Denied"]
     assert all(lane.spans for lane in chart.lanes)
-
-
-def test_without_anything_that_takes_time_there_is_no_chart() -> None:
-    """But a sentence."""
     assert "nothing that takes time" in read_words(describe_timeline(gather()))
 
 
 def test_models_have_their_tokens_and_their_cost() -> None:
-    """The price is a list price, and the report says so."""
+    """The price is a list price, and the report says so; without usage no figure is made up."""
     session = gather(
         prompt(1, "a", turn=1),
         respond(2, "claude-sonnet-4", input_tokens=1_000_000),
@@ -281,6 +259,7 @@ def test_models_have_their_tokens_and_their_cost() -> None:
     assert "house-model\n1\n5\n0\n0\n5\nnot known" in words
     assert "not a bill" in words
     assert "For 5 tokens there is no price" in words
+    assert "does not say" in read_words(describe_spending(gather()))
 
 
 def test_turns_are_compared() -> None:
@@ -291,8 +270,3 @@ def test_turns_are_compared() -> None:
     assert not any(isinstance(block, Bars) for block in describe_spending(one))
     (chart,) = (block for block in describe_spending(two) if isinstance(block, Bars))
     assert [bar.values for bar in chart.bars] == [(5.0,), (7.0,)]
-
-
-def test_without_usage_it_says_so() -> None:
-    """No figure is made up."""
-    assert "does not say" in read_words(describe_spending(gather()))

@@ -50,23 +50,15 @@ def test_short_durations_are_in_milliseconds(ms: float | None, words: str) -> No
 
 
 def test_counts_have_the_right_noun() -> None:
-    """One call, two calls."""
+    """The smallest share one name, zeros are not listed; small amounts are not rounded away."""
     assert (format_count(1, "call"), format_count(1_200, "call")) == ("1 call", "1,200 calls")
     assert [format_times(one) for one in (1, 2, 3)] == ["once", "twice", "3 times"]
     assert join_words(["a", "b", "c"]) == "a, b and c"
     assert join_words(["a"]) == "a"
     assert [*describe_left_out(0, "turn")] == []
     assert [*describe_left_out(2, "turn")] == ["2 turns are left out here."]
-
-
-def test_the_smallest_counts_share_one_name() -> None:
-    """And zeros are not listed."""
     counts = Counter({"a": 9, "b": 5, "c": 2, "d": 1, "e": 0})
     assert list_counts(counts, 2) == [("a", 9), ("b", 5), ("others", 3)]
-
-
-def test_small_amounts_of_money_are_not_rounded_away() -> None:
-    """Four digits below a dollar."""
     assert [format_money(one) for one in (0, 0.0031, 1234.5)] == ["$0.00", "$0.0031", "$1,234.50"]
 
 
@@ -74,15 +66,11 @@ WHEN = "2026-11-05T09:03:02.661644914Z"
 
 
 def test_times_are_as_people_write_them() -> None:
-    """A text that is no time stays, up to a length."""
+    """A text that is no time stays, up to a length; a span of one day names it once."""
     assert format_clock(WHEN) == "09:03:02"
     assert format_date(WHEN) == "5 November 2026"
     assert format_minute(WHEN) == "2026-11-05 09:03"
     assert format_clock("<b>" * 40) == ("<b>" * 40)[:40]
-
-
-def test_a_span_names_the_day_once_if_it_is_one() -> None:
-    """Else both days."""
     later = "2026-11-06T10:00:00Z"
     assert format_span(WHEN, WHEN) == "on 5 November 2026 from 09:03:02 to 09:03:02 UTC"
     assert format_span(WHEN, later) == (
