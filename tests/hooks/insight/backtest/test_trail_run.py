@@ -157,61 +157,70 @@ def _make_step(stage: Any, call: str = "1", **more: Any) -> RecordedApproval:
     )  # fmt: skip
 
 
-def test_a_question_of_then_that_is_asked_now_counts_once_on_both_sides() -> None:
-    """Whether it was put at all, the trail says."""
-    questions = Questions()
-    questions.add_verdicts(_make_event(), ASKS, ASKS)
-    questions.add_approval(_make_step("requested"))
-    questions.add_approval(_make_step("decided", decision="Allow once", allowed=True))
-    assert questions.days == {"2026-11-02": [1, 1]}
+OTHER = Verdict("ask_user", {}, asking=(Asking("guard", "and this?"),))
+ASKED = _make_step("requested")
+BY_RULE = _make_step("decided", how="rule", decision="Allow once")
+FOR_ALWAYS = _make_step("decided", decision="Allow always", allowed=True)
 
 
-def test_a_question_that_is_not_asked_any_more_counts_for_then() -> None:
-    """Somebody was disturbed."""
-    questions = Questions()
-    questions.add_verdicts(_make_event(), ASKS, GOES_ON)
-    questions.add_approval(_make_step("requested"))
-    assert questions.days == {"2026-11-02": [1, 0]}
-
-
-def test_what_a_rule_answered_disturbed_nobody() -> None:
-    """It is taken back on both sides."""
-    questions = Questions()
-    questions.add_verdicts(_make_event(), ASKS, ASKS)
-    questions.add_approval(_make_step("requested"))
-    questions.add_approval(_make_step("decided", how="rule", decision="Allow once"))
-    assert questions.days == {"2026-11-02": [0, 0]}
-
-
-def test_an_answer_for_always_answers_new_questions_like_it() -> None:
-    """Of the same hook, about the same tool, in the same words."""
-    questions = Questions()
-    questions.add_approval(_make_step("requested"))
-    questions.add_approval(_make_step("decided", decision="Allow always", allowed=True))
-    questions.add_verdicts(_make_event("2"), GOES_ON, ASKS)
-    other = Verdict("ask_user", {}, asking=(Asking("guard", "and this?"),))
-    questions.add_verdicts(_make_event("3"), GOES_ON, other)
-    assert questions.days == {"2026-11-02": [1, 1]}
-
-
-def test_another_policy_is_counted_as_it_would_ask() -> None:
-    """What was really asked is not the point then."""
-    questions = Questions(recorded=False)
-    questions.add_verdicts(_make_event(), ASKS, GOES_ON)
-    questions.add_approval(_make_step("requested"))
-    questions.add_approval(_make_step("decided", how="rule", decision="Allow once"))
-    questions.add_verdicts(_make_event("2"), ASKS, ASKS)
-    assert questions.days == {"2026-11-02": [2, 1]}
-
-
-def test_open_questions_are_bounded() -> None:
-    """A session that never ends does not fill the memory."""
-    questions = Questions()
-    for number in range(MOST_OPEN + 5):
-        questions.add_verdicts(_make_event(str(number)), ASKS, ASKS)
-    questions.add_approval(_make_step("requested", "0"))
-    questions.add_approval(_make_step("requested", str(MOST_OPEN)))
-    assert questions.days == {"2026-11-02": [2, 1]}
+@pytest.mark.parametrize(
+    ("recorded", "steps", "counts"),
+    [
+        # A question of then that is asked now counts once on both sides.
+        (
+            True,
+            [
+                (_make_event(), ASKS, ASKS),
+                ASKED,
+                _make_step("decided", decision="Allow once", allowed=True),
+            ],
+            [1, 1],
+        ),
+        # One that is not asked any more had disturbed somebody.
+        (True, [(_make_event(), ASKS, GOES_ON), ASKED], [1, 0]),
+        # What a rule answered disturbed nobody: it is taken back on both sides.
+        (True, [(_make_event(), ASKS, ASKS), ASKED, BY_RULE], [0, 0]),
+        # An answer for always answers those of the same hook, about the same tool, in these words.
+        (
+            True,
+            [
+                ASKED,
+                FOR_ALWAYS,
+                (_make_event("2"), GOES_ON, ASKS),
+                (_make_event("3"), GOES_ON, OTHER),
+            ],
+            [1, 1],
+        ),
+        # Another policy is counted as it would ask.
+        (
+            False,
+            [(_make_event(), ASKS, GOES_ON), ASKED, BY_RULE, (_make_event("2"), ASKS, ASKS)],
+            [2, 1],
+        ),
+        # A session that never ends does not fill the memory.
+        (
+            True,
+            [
+                *((_make_event(str(number)), ASKS, ASKS) for number in range(MOST_OPEN + 5)),
+                _make_step("requested", "0"),
+                _make_step("requested", str(MOST_OPEN)),
+            ],
+            [2, 1],
+        ),
+    ],
+    ids=["both", "then", "rule", "always", "another policy", "bounded"],
+)
+def test_questions_are_counted_for_whom_they_disturb(
+    recorded: bool, steps: list[Any], counts: list[int]
+) -> None:
+    """Whether a question was put at all, the trail says."""
+    questions = Questions(recorded=recorded)
+    for step in steps:
+        if isinstance(step, tuple):
+            questions.add_verdicts(*step)
+        else:
+            questions.add_approval(step)
+    assert questions.days == {"2026-11-02": counts}
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import pytest
+
 from amplifier_core.records import HookAnswer
 from amplifier_hooks.insight.changes import Change
 from amplifier_hooks.insight.replay.comparison import (
@@ -22,18 +24,16 @@ from amplifier_hooks.insight.replay.comparison import (
     note_gone,
     note_new,
 )
+from amplifier_hooks.trails import RecordedEvent
 from tests.hooks.insight.replay.items import call, event, note, question
 
 
-def test_counterparts_that_are_alike_differ_in_nothing() -> None:
-    """None, and not an empty difference."""
-    assert compare(event("tool:pre"), event("tool:pre")) is None
-
-
 def test_a_difference_says_where_and_about_what() -> None:
-    """The record, the turn, the input."""
+    """The record, the turn, the input; counterparts that are alike differ in nothing."""
+    then = event("tool:pre", 7, tool_name="Bash", tool_input={"command": "ls"})
+    assert compare(then, then) is None
     found = compare(
-        event("tool:pre", 7, tool_name="Bash", tool_input={"command": "ls"}),
+        then,
         event("tool:pre", tool_name="Bash", tool_input={"command": "ls"}, action="deny"),
     )
     assert found is not None
@@ -135,45 +135,62 @@ def test_what_did_not_happen_again_can_be_passed_over() -> None:
     assert is_quiet(event("session:end"))
 
 
-def test_times_are_not_compared() -> None:
-    """Nor what else differs from run to run."""
-    then = event("tool:post", tool_name="A", duration_ms=4, timestamp="x", parent_id="p")
-    assert compare_items(then, event("tool:post", tool_name="A", duration_ms=90)) == []
+QUIET = HookAnswer("quiet", 1, "continue")
+LOUD = HookAnswer("loud", 2, "deny", reason="no")
+FAILED = HookAnswer("h", 1, "continue", error="ValueError: x")
 
 
-def test_only_the_values_that_differ_are_named() -> None:
-    """By the path down to them."""
-    then = event("tool:pre", tool_input={"a": 1, "b": {"c": [1]}})
-    now = event("tool:pre", tool_input={"a": 1, "b": {"c": [2]}})
-    assert compare_items(then, now) == [Change("given tool_input.b.c[0]", 1, 2)]
-
-
-def test_answers_count_where_they_say_more_than_continue() -> None:
-    """A hook that was only there made no difference."""
-    quiet = HookAnswer("quiet", 1, "continue")
-    loud = HookAnswer("loud", 2, "deny", reason="no")
-    then = event("tool:pre", 1, quiet, action="continue")
-    now = event("tool:pre", 1, loud, action="deny", reason="no")
-    assert compare_items(then, event("tool:pre")) == []
-    assert compare_items(then, now) == [
-        Change("decision", "continue", "deny"),
-        Change("reason", None, "no"),
-        Change("hook loud", None, "deny: no"),
-    ]
-
-
-def test_a_hook_that_fails_now_is_seen() -> None:
-    """Though its failure changes nothing."""
-    failed = HookAnswer("h", 1, "continue", error="ValueError: x")
-    (change,) = compare_items(event("tool:pre"), event("tool:pre", 1, failed))
-    assert change == Change("hook h", None, "continue, failed: ValueError: x")
-
-
-def test_what_hooks_left_is_compared_where_they_changed_it() -> None:
-    """And not told twice where they did not."""
-    then = event("tool:pre", left={"tool_input": {"a": 2}}, tool_input={"a": 1})
-    now = event("tool:pre", tool_input={"a": 1})
-    assert compare_items(then, now) == [Change("left tool_input", {"a": 2}, None)]
+@pytest.mark.parametrize(
+    ("then", "now", "changes"),
+    [
+        # Times are not compared, nor what else differs from run to run.
+        (
+            event("tool:post", tool_name="A", duration_ms=4, timestamp="x", parent_id="p"),
+            event("tool:post", tool_name="A", duration_ms=90),
+            [],
+        ),
+        # The sentence about an unknown tool names all tools, which not every trail does.
+        (
+            event("tool:error", error={"type": "InvalidToolCall", "message": "have A, B"}),
+            event("tool:error", error={"type": "InvalidToolCall", "message": "have A"}),
+            [],
+        ),
+        # Values are named by the path down to them.
+        (
+            event("tool:pre", tool_input={"a": 1, "b": {"c": [1]}}),
+            event("tool:pre", tool_input={"a": 1, "b": {"c": [2]}}),
+            [Change("given tool_input.b.c[0]", 1, 2)],
+        ),
+        # A hook that was only there made no difference.
+        (event("tool:pre", 1, QUIET, action="continue"), event("tool:pre"), []),
+        (
+            event("tool:pre", 1, QUIET, action="continue"),
+            event("tool:pre", 1, LOUD, action="deny", reason="no"),
+            [
+                Change("decision", "continue", "deny"),
+                Change("reason", None, "no"),
+                Change("hook loud", None, "deny: no"),
+            ],
+        ),
+        # One that fails now is seen, though its failure changes nothing.
+        (
+            event("tool:pre"),
+            event("tool:pre", 1, FAILED),
+            [Change("hook h", None, "continue, failed: ValueError: x")],
+        ),
+        # What hooks left is compared where they changed it, and not told twice elsewhere.
+        (
+            event("tool:pre", left={"tool_input": {"a": 2}}, tool_input={"a": 1}),
+            event("tool:pre", tool_input={"a": 1}),
+            [Change("left tool_input", {"a": 2}, None)],
+        ),
+    ],
+)
+def test_only_what_makes_a_difference_is_named(
+    then: RecordedEvent, now: RecordedEvent, changes: list[Change]
+) -> None:
+    """Of values, answers, failures and decisions."""
+    assert compare_items(then, now) == changes
 
 
 def test_what_a_trail_does_not_have_is_like_anything() -> None:
@@ -182,13 +199,6 @@ def test_what_a_trail_does_not_have_is_like_anything() -> None:
     assert is_like([{"$commitment": "x"}], [3])
     assert not is_like({"a": 1}, {"a": 2})
     assert not is_like([1], [1, 2])
-
-
-def test_the_sentence_about_an_unknown_tool_is_not_compared() -> None:
-    """It names all tools, which not every trail does."""
-    then = event("tool:error", error={"type": "InvalidToolCall", "message": "have A, B"})
-    now = event("tool:error", error={"type": "InvalidToolCall", "message": "have A"})
-    assert compare_items(then, now) == []
 
 
 def test_pieces_of_replies_and_ends_of_calls_are_not_compared() -> None:

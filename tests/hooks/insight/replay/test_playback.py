@@ -31,31 +31,45 @@ def test_what_does_not_happen_again_is_noticed_at_the_end() -> None:
         assert [one.kind for one in playback.differences] == kinds
 
 
-def test_after_the_last_record_of_a_process_that_died_nothing_is_compared() -> None:
-    """The replay stops there, without a difference."""
-    playback = follow(event("session:start", 1), end="broken off")
-    playback.compare_next(event("session:start"))
-    playback.compare_next(event("session:end"))
-    assert playback.stopped
-    assert not playback.differences
-
-
-def test_what_is_left_before_a_quiet_moment_did_not_happen() -> None:
-    """It is shown, and not the quiet moment."""
-    playback = follow(event("policy:violation", 1), event("provider:request", 2))
-    playback.compare_next(event("provider:request"))
-    (difference,) = playback.differences
-    assert (difference.kind, difference.what) == ("only then", "policy:violation")
-
-
-def test_whoever_goes_on_is_shown_each_difference() -> None:
-    """What was passed over, and what changed."""
-    playback = follow(
-        event("policy:violation", 1), event("provider:request", 2, n=1), keep_going=True
-    )
-    playback.compare_next(event("provider:request", n=2))
-    assert [one.kind for one in playback.differences] == ["only then", "changed"]
-    assert not playback.stopped
+@pytest.mark.parametrize(
+    ("items", "now", "options", "kinds", "stopped"),
+    [
+        # Behind the last record of a process that died nothing is compared.
+        (
+            [event("session:start", 1)],
+            [event("session:start"), event("session:end")],
+            {"end": "broken off"},
+            [],
+            True,
+        ),
+        # What is left before a quiet moment did not happen: that is shown, and not the moment.
+        (
+            [event("policy:violation", 1), event("provider:request", 2)],
+            [event("provider:request")],
+            {},
+            ["only then"],
+            True,
+        ),
+        # Whoever goes on is shown what was passed over, and what changed.
+        (
+            [event("policy:violation", 1), event("provider:request", 2, n=1)],
+            [event("provider:request", n=2)],
+            {"keep_going": True},
+            ["only then", "changed"],
+            False,
+        ),
+    ],
+    ids=["died", "quiet moment", "goes on"],
+)
+def test_a_replay_stops_at_the_first_difference(
+    items: list[Any], now: list[Any], options: dict[str, Any], kinds: list[str], stopped: bool
+) -> None:
+    """Unless it is to go on."""
+    playback = follow(*items, **options)
+    for one in now:
+        playback.compare_next(one)
+    assert [one.kind for one in playback.differences] == kinds
+    assert playback.stopped == stopped
 
 
 @pytest.mark.parametrize(("action", "differs"), [("continue", False), ("deny", True)])

@@ -35,58 +35,71 @@ def answer_with(*items: Any) -> RecordedApprovals:
     return RecordedApprovals(Playback(make(*items)))
 
 
-async def test_a_question_is_answered_as_it_was() -> None:
-    """With who it was, what they said and what they made of the input."""
-    person = answer_with(
-        question("requested", 1),
-        question("decided", 2, decision="Allow", by="ann", comment="once", edited=True),
-        event("tool:pre", 3, tool_call_id="c", tool_input={"n": 2}, again=True),
-    )
-    assert await person.decide(ASKED) == ApprovalAnswer("Allow", "ann", "once", {"n": 2})
+@pytest.mark.parametrize(
+    ("items", "answers"),
+    [
+        # With who it was, what they said and what they made of the input.
+        (
+            [
+                question("requested", 1),
+                question("decided", 2, decision="Allow", by="ann", comment="once", edited=True),
+                event("tool:pre", 3, tool_call_id="c", tool_input={"n": 2}, again=True),
+            ],
+            [ApprovalAnswer("Allow", "ann", "once", {"n": 2})],
+        ),
+        # Of several questions by what would run, not by the order.
+        (
+            [
+                question("requested", 1, digest="other", call_id="x"),
+                question("decided", 2, digest="other", decision="Deny"),
+                question("requested", 3),
+                question("decided", 4, decision="Allow"),
+            ],
+            [ApprovalAnswer("Allow"), ApprovalAnswer("Deny")],
+        ),
+        # What the person of another program said is no answer of ours, then and now.
+        (
+            [
+                question("requested", 1),
+                question("handed_over", 2, to="claude", goes_on=True),
+                question("outcome", 3, state="allowed"),
+            ],
+            [HandedOver("claude", goes_on=True)],
+        ),
+    ],
+    ids=["one", "several", "handed over"],
+)
+async def test_a_question_is_answered_as_it_was(items: list[Any], answers: list[Any]) -> None:
+    """By whoever answered it then."""
+    person = answer_with(*items)
+    assert [await person.decide(ASKED) for _ in answers] == answers
 
 
-async def test_of_several_questions_the_same_one_is_answered() -> None:
-    """By what would run, not by the order."""
-    person = answer_with(
-        question("requested", 1, digest="other", call_id="x"),
-        question("decided", 2, digest="other", decision="Deny"),
-        question("requested", 3),
-        question("decided", 4, decision="Allow"),
-    )
-    said = [await person.decide(ASKED) for _ in range(2)]
-    assert said == [ApprovalAnswer("Allow"), ApprovalAnswer("Deny")]
-
-
-async def test_what_another_program_asked_is_handed_over_again() -> None:
-    """What its person said is no answer of ours, then and now."""
-    person = answer_with(
-        question("requested", 1),
-        question("handed_over", 2, to="claude", goes_on=True),
-        question("outcome", 3, state="allowed"),
-    )
-    assert await person.decide(ASKED) == HandedOver("claude", goes_on=True)
+LATE = "nobody decided within 5 s"
 
 
 @pytest.mark.parametrize(
-    ("end", "error"),
+    ("items", "error", "why"),
     [
         (
-            question("expired", 2, how="timeout", detail="nobody decided within 5 s"),
+            [question("requested", 1), question("expired", 2, how="timeout", detail=LATE)],
             ApprovalTimeout,
+            LATE,
         ),
-        (question("decided", 2, how="error", detail="nobody decided within 5 s"), ApprovalError),
+        (
+            [question("requested", 1), question("decided", 2, how="error", detail=LATE)],
+            ApprovalError,
+            LATE,
+        ),
+        ([event("session:start")], ApprovalError, "nobody was asked this"),
     ],
 )
-async def test_a_question_that_nobody_decided_stays_undecided(end: Any, error: Any) -> None:
-    """For the same reason."""
-    with pytest.raises(error, match="nobody decided within 5 s"):
-        await answer_with(question("requested", 1), end).decide(ASKED)
-
-
-async def test_a_question_that_was_not_asked_has_no_answer() -> None:
-    """That is a no."""
-    with pytest.raises(ApprovalError, match="nobody was asked this"):
-        await answer_with(event("session:start")).decide(ASKED)
+async def test_a_question_that_nobody_decided_stays_undecided(
+    items: list[Any], error: type[ApprovalError], why: str
+) -> None:
+    """For the same reason; one that was not asked has no answer, which is a no."""
+    with pytest.raises(error, match=why):
+        await answer_with(*items).decide(ASKED)
 
 
 def test_a_session_that_had_nobody_to_ask_has_nobody() -> None:
@@ -234,10 +247,6 @@ async def test_a_hook_that_sees_everything_speaks_for_itself() -> None:
     ],
 )
 def test_one_that_is_made_again_reads_the_same(name: str, message: str, reads: str) -> None:
-    """Whatever its class was."""
+    """Whatever its class was; by its base it can be of a kind that somebody catches."""
     assert describe_error(make_exception(name, message)) == reads
-
-
-def test_it_can_be_of_a_kind_that_somebody_catches() -> None:
-    """By its base."""
     assert isinstance(make_exception("Odd", "x", LLMError), LLMError)
