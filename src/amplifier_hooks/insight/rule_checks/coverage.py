@@ -394,7 +394,7 @@ def _judge_match(
     tools = as_list(one.rule.tool)
     for sentence in _explain_events(match, as_list(match.event)):
         yield _report("never matches", one, sentence)
-    # Of a command, a rule that stops calls sees the paths that it uses.
+    # Of a command that is about to run, a rule sees the paths that it uses.
     places = paths if not _judges_commands(one) else (*paths, *commands)
     for given, keys, what in ((match.command, commands, "command"), (match.path, places, "path")):
         if given is not None and lack_keys(tools, keys):
@@ -405,9 +405,9 @@ def _judge_match(
 
 
 def _judges_commands(one: HookRule | AnsweringRule) -> bool:
-    if not isinstance(one, HookRule) or not one.rule.guards:
-        return False
-    return any(covers_name(event, TOOL_PRE) for event in one.loaded.events)
+    if isinstance(one, HookRule):
+        return any(covers_name(event, TOOL_PRE) for event in one.loaded.events)
+    return covers_events(one.rule.event, TOOL_PRE)
 
 
 def _explain_unseen(one: HookRule, commands: tuple[str, ...]) -> str:

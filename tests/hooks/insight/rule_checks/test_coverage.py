@@ -464,11 +464,14 @@ def compare_answering_rules(base: Path, rules: list[dict[str, Any]], samples: li
 
 
 def test_a_rule_about_a_path_judges_commands(tmp_path: Path) -> None:
-    """`tool: Bash` with a path matches what commands use; a rule that only tells does not."""
-    assert find(tmp_path, {"tool": "Bash", "path": ".env", **DENY}) == []
+    """`tool: Bash` with a path matches what commands use, before they run."""
     tell = {"action": "continue", "user_message": "x"}
-    (told,) = find(tmp_path, {"tool": "Bash", "path": ".env", **tell})
+    for answer in (DENY, tell):
+        assert find(tmp_path, {"tool": "Bash", "path": ".env", **answer}) == []
+    (told,) = find(tmp_path, {"event": "tool:post", "tool": "Bash", "path": ".env", **tell})
     assert told.kind == "never matches"
+    file = read_answering_rules(tmp_path, {"tool": "Bash", "path": ".env", "decision": "deny"})
+    assert check_rules([file]).findings == ()
 
 
 @pytest.mark.parametrize("tool", ["Read", "Write", ["Read", "Edit"]])
