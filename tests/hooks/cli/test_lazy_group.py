@@ -104,7 +104,7 @@ def test_no_examples_are_kept_for_a_help_that_has_its_own() -> None:
 class Group(LazyGroup):
     summaries = {"completion": "Print a script.", "login-code": "Print a code.", "gone": "Fail."}
     package = "amplifier_hooks.cli.commands"
-    places = {"login-code": "serve.login_code"}
+    places = {"login-code": "serve"}
 
 
 GROUP = Group("group")

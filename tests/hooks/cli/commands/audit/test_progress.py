@@ -108,7 +108,7 @@ def test_commands_that_may_take_long_say_how_far_they_are(
     assert quiet.stderr == ""
     code = (
         "from amplifier_hooks.cli.main import main;"
-        "from amplifier_hooks.cli.commands.audit import progress;"
+        "from amplifier_hooks.cli.commands.audit import options as progress;"
         "progress.PATIENCE = 0.0;"
         f"main(['audit', '{command}', '{log}'])"
     )
