@@ -20,8 +20,8 @@ from time import perf_counter
 
 from amplifier_hooks.coding_agents.daemon.control import stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import HttpPort, choose_port
-from amplifier_hooks.coding_agents.daemon.server import run_resident
 from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
+from amplifier_hooks.coding_agents.daemon.server import run_resident
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from benchmarks.harness import Row, report
 

@@ -21,7 +21,7 @@ from amplifier_core.mount_plan import MountPlan, check_locks
 from amplifier_core.mounting import resolve_provider
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils.text import find_closest
-from amplifier_hooks import AssembledSession
+from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.cli.commands.agent import Agent, AgentOptions
