@@ -3,8 +3,7 @@
 PUBLIC_MODULES = (
     "case",
     "comparison",
-    "reading",
+    "files",
     "running",
     "schema",
-    "writing",
 )
