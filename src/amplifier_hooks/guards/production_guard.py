@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -66,6 +67,20 @@ Keys = str | list[str]
 _MOST_FILES = 1_000
 _LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
 _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
+_CREATING_PROGRAMS = frozenset(
+    {"mkdir", "touch", "tee", "cp", "gcp", "mv", "ln", "install", "rsync", "scp", "sponge", "rm"}
+    | {"truncate", "tar", "unzip", "rmdir", "dd"}
+)
+_GIT_CREATING = frozenset({"clone", "worktree", "init", "submodule", "mv", "subtree"})
+_GIT_NAMING = frozenset(
+    {"push", "pull", "fetch", "merge", "rebase", "branch", "switch", "tag", "cherry-pick", "remote"}
+    | {"merge-base", "describe", "log", "rev-parse", "bisect", "config"}
+)
+_BARE_NAME = re.compile(r"[A-Za-z][\w-]*")
+_NAMES_ENVIRONMENT = re.compile(
+    r"(?:^|[-_])(?:env|environment|mode|stage|profile|context|configuration|tier|workspace)$",
+    re.IGNORECASE,
+)
 _COPYING_PROGRAMS = frozenset({"cp", "gcp"})
 _COPYING_FLAGS = re.compile("-[finpuv]+|--")
 _FINDERS = frozenset({"find", "gfind"})
@@ -198,8 +213,9 @@ class ProductionGuard:
         self, commands: Sequence[Command], bases: Iterable[Path]
     ) -> Iterator[Hit | None]:
         at = self._guarded.find_hit
-        for word, base in product(_find_written_words(commands), bases):
-            yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
+        for (word, is_sure), base in product(_find_written_words(commands), bases):
+            if is_sure or not _is_mere_name(word, base):
+                yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
         for command, base in product(filter(_takes_folders, commands), bases):
             below = partial(self._guarded.find_hit_below, chosen=_choose(command))
             words = list_roots(command) if command.name in _FINDERS else command.words
@@ -293,12 +309,44 @@ def _show_input(given: Any, command_key: str | None) -> str:
     return f"The input:\n\n{shorten(json.dumps(given, ensure_ascii=False, default=repr))}"
 
 
-def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
-    """What a command may write to: its redirections, and all words unless it only looks."""
+def _find_written_words(commands: Iterable[Command]) -> Iterator[tuple[Word, bool]]:
+    """What a command may write to, and whether that surely names a file.
+
+    Its redirections, and all words unless it only looks.
+    """
     for command in commands:
-        yield from (redirect.target for redirect in command.redirects if redirect.writes)
+        yield from ((redirect.target, True) for redirect in command.redirects if redirect.writes)
         if not is_harmless(command) or command.name in _WRITING_PROGRAMS:
-            yield from command.operands[-1:] if _is_plain_copy(command) else command.words
+            words = command.operands[-1:] if _is_plain_copy(command) else _list_words(command)
+            yield from ((word, _creates(command)) for word in words)
+
+
+def _creates(command: Command) -> bool:
+    if command.name == "git":
+        return not {word.value for word in command.arguments[:1]}.isdisjoint(_GIT_CREATING)
+    return command.name in _CREATING_PROGRAMS
+
+
+def _list_words(command: Command) -> Iterator[Word]:
+    """All words but those that name an environment or a branch: `--mode production`."""
+    if command.name == "git" and {word.value for word in command.arguments[:1]} & _GIT_NAMING:
+        return
+    words = command.words
+    for before, word in zip((None, *words), words, strict=False):
+        named = "" if before is None or not before.is_flag else before.value or ""
+        name, equals, value = (word.value or "").partition("=")
+        if _NAMES_ENVIRONMENT.search(named) and not word.is_flag and "/" not in word.raw:
+            continue
+        if equals and _NAMES_ENVIRONMENT.search(name) and "/" not in value:
+            continue
+        yield word
+
+
+def _is_mere_name(word: Word, base: Path) -> bool:
+    """`production` is a branch, a server or a target, where there is no such folder."""
+    if word.value is None or not _BARE_NAME.fullmatch(word.value):
+        return False
+    return not os.path.lexists(base / word.value)
 
 
 def _is_plain_copy(command: Command) -> bool:
@@ -379,7 +427,7 @@ def _find_paths(word: Word, base: Path) -> Iterator[str]:
         return
     if not word.is_flag:
         yield _expand_home(word)
-    elif attached := word.value[2:]:
+    elif not word.value.startswith("--") and (attached := word.value[2:]):
         yield attached
     if value := word.value.partition("=")[2]:
         yield value

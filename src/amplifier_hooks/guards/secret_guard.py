@@ -30,7 +30,11 @@ from amplifier_hooks.guards.bash import (
     look_up_reads,
 )
 from amplifier_hooks.guards.policy.paths import match_glob
-from amplifier_hooks.guards.policy.secrets.files import SecretFiles, describe_secret
+from amplifier_hooks.guards.policy.secrets.files import (
+    SecretFiles,
+    describe_secret,
+    is_certain,
+)
 from amplifier_hooks.guards.policy.tool_calls import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
@@ -129,8 +133,12 @@ class SecretGuard:
             found = self._look_up(known)
             reads += [one for one in found.files if one.comes_out(NAME)]
             doubts += found.doubts
-            printed += [f"{shorten(one.command, 80)!r} prints {one.what}" for one in
-                        find_printed(known)]  # fmt: skip
+            for one in find_printed(known):
+                told = f"{shorten(one.command, 80)!r}"
+                if one.sure:
+                    printed.append(f"{told} prints {one.what}")
+                else:
+                    doubts.append(f"{told} prints {one.what}")
         return self._answer(tool, reads, printed, doubts)
 
     def _look_up(self, commands: Sequence[Command]) -> Reads:
@@ -161,11 +169,11 @@ class SecretGuard:
     def _answer(
         self, tool: str, reads: list[Read], printed: list[str], doubts: list[str]
     ) -> HookResult:
-        sure = [one for one in reads if one.sure]
+        sure = [one for one in reads if self._is_sure(one)]
         told = [*self._describe(sure), *printed]
         if told and self._config.mode == "hidden":
             return HookResult(action="deny", reason=self._word_denial(tool, told))
-        told += self._describe([one for one in reads if not one.sure])
+        told += self._describe([one for one in reads if not self._is_sure(one)])
         told += [f"it may read a secret: {one}" for one in dict.fromkeys(doubts)]
         if not told:
             return HookResult(action="continue")
@@ -173,12 +181,16 @@ class SecretGuard:
         prompt = f"Allow {tool} to show secrets to the agent?\n\n{listed}"
         return self._config.ask_user(prompt, f"secrets: {shorten('; '.join(told), 300)}")
 
+    def _is_sure(self, read: Read) -> bool:
+        hit = self._files.find_hit(str(read.path))
+        return read.sure and (hit is None or is_certain(hit.pattern))
+
     def _describe(self, reads: Iterable[Read]) -> list[str]:
         told: dict[str, None] = {}
         for read in reads:
             hit = self._files.find_hit(str(read.path))
             what = describe_secret(hit.pattern) if hit is not None else "a secret"
-            verb = "reads" if read.sure else "may read"
+            verb = "reads" if self._is_sure(read) else "may read"
             told[f"it {verb} {self._name(read)}, which holds {what}"] = None
         return list(told)
 

@@ -35,6 +35,12 @@ async def write(directory: Path, path: Any, **config: Any) -> HookResult:
     return await harness.answer("Write", {"file_path": path, "content": "x"})
 
 
+async def judge(directory: Path, command: str) -> HookResult:
+    harness = Harness(directory)
+    await harness.mount("production_guard", {})
+    return await harness.answer("Bash", {"command": command})
+
+
 TRICKS = [
     "production/x",
     "./production/x",
@@ -628,3 +634,46 @@ async def test_what_comes_without_being_named_is_judged(
     config = {"patterns": [".claude/settings.json"], "action": "deny"}
     await harness.mount("production_guard", config)
     assert (await harness.answer("Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("webpack --mode production", "continue"),
+        ("npm run build -- --mode=production", "continue"),
+        ("ng build --configuration production", "continue"),
+        ("cross-env NODE_ENV=production npm run build", "continue"),
+        ("rake assets:precompile RAILS_ENV=production", "continue"),
+        ("docker compose --profile production up", "continue"),
+        ("npm install --production", "continue"),
+        ("git push origin production", "continue"),
+        ("git switch production", "continue"),
+        ("terraform workspace select staging", "continue"),
+        ("tool --mode production --out production", "ask_user"),
+        ("tool --environment production/x", "ask_user"),
+        ("tool production", "ask_user"),
+        ("mkdir production", "ask_user"),
+        ("tool -oproduction/x", "ask_user"),
+        ("terraform -chdir=production apply", "ask_user"),
+    ],
+)
+async def test_the_name_of_an_environment_is_no_folder(
+    tree: Path, command: str, expected: str
+) -> None:
+    assert (await judge(tree, command)).action == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git checkout production", "continue"),
+        ("tool production", "continue"),
+        ("mkdir production", "ask_user"),
+        ("git clone https://example.com/x production", "ask_user"),
+        ("tool production/x", "ask_user"),
+    ],
+)
+async def test_a_bare_word_names_a_folder_that_is_there(
+    tmp_path: Path, command: str, expected: str
+) -> None:
+    assert (await judge(tmp_path, command)).action == expected

@@ -8,29 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 
 from amplifier_hooks.guards.bash.code import fill_expansions, harms_by_awk, read_code
 from amplifier_hooks.guards.bash.code_rules import (
+    is_interpreter,
     is_risky_sed,
     list_sed_scripts,
     only_filters,
 )
 from amplifier_hooks.guards.bash.commands import Command, find_values
-from amplifier_hooks.guards.bash.consequences import harms_database, is_local, sends_away
+from amplifier_hooks.guards.bash.consequences import (
+    harms_database,
+    is_local,
+    is_of_project,
+    sends_away,
+)
 from amplifier_hooks.guards.bash.find import list_chosen
 from amplifier_hooks.guards.bash.git import read_git
+from amplifier_hooks.guards.bash.runners import is_read_whole
 from amplifier_hooks.guards.bash.script import Script
 from amplifier_hooks.guards.bash.situations import (
     DOWNLOADERS,
     Situation,
     add_input,
     list_outputs,
+    name_file,
     strip_directory,
 )
 from amplifier_hooks.guards.bash.unwrap import SHELLS, unwrap_command
 from amplifier_hooks.guards.bash.variables import list_set_names
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Reach
+from amplifier_hooks.guards.bash.wrappers import DEBUGGERS, PREFIXES
 from amplifier_hooks.guards.policy.protected_places import is_project_place
 
 Settles = Callable[[Situation], bool]
@@ -74,11 +84,32 @@ _ENVIRONMENT_TOOLS = re.compile(
 _PREPARED = re.compile(r"\[\s*(?:\$\(|`)")
 
 
+_HELD_TEXT = re.compile(r"the text that \w+ runs, (\"[^\"`]*\"), is not literal")
+_PLAIN_TEXT = (
+    r"(?:[\w./:@%+,-]*|\$[!$?#]|\$\{?(?:PWD|HOME|TMPDIR)\}?[\w./-]*|"
+    r"\$\((?:mktemp(?: [\w./-]+)*|pwd|git rev-parse --show-toplevel)\))"
+)
+_PLAIN_VALUE = rf"(?:{_PLAIN_TEXT}|\"{_PLAIN_TEXT}\"|'[\w./:@%+,-]*')"
+
+
 def is_harmless_doubt(doubt: str, source: str) -> bool:
     """Whether a doubt about the text of a command hides nothing that would be worth a question."""
-    if _ENVIRONMENT_TOOLS.search(doubt):
+    if _ENVIRONMENT_TOOLS.search(doubt) or _holds_plain_values(doubt, source):
         return True
     return bool(_HARMLESS_DOUBTS.search(doubt)) and not _PREPARED.search(source)
+
+
+def _holds_plain_values(doubt: str, source: str) -> bool:
+    """`trap "kill $PID" EXIT`, if the same command sets the variable to `$!`, a name or a path."""
+    held = _HELD_TEXT.fullmatch(doubt)
+    names = re.findall(r"\$\{?(\w+)\}?", held[1]) if held else []
+    return bool(names) and all(_is_plainly_set(name, source) for name in names)
+
+
+def _is_plainly_set(name: str, source: str) -> bool:
+    mentioned = re.findall(rf"(?<![\w$\{{]){name}\b", source)
+    plain = re.findall(rf"(?:^|[\s;&|(]){name}={_PLAIN_VALUE}(?=$|[\s;&|)])", source)
+    return bool(plain) and len(mentioned) == len(plain)
 
 
 _DELETING = split_names("rm unlink shred trash trash-put srm wipe dd mkfs truncate")
@@ -183,7 +214,26 @@ def _settles_unknown_program(situation: Situation) -> bool:
         name in first.split("/")[0] for name in _list_assigned_names(situation)
     ):
         return True
-    return bool(_FINDS_PROGRAM.match(text.partition(")")[0] + ")"))
+    if _FINDS_PROGRAM.match(text.partition(")")[0] + ")"):
+        return True
+    return _was_compiled(situation, first.strip("\"'"))
+
+
+def _was_compiled(situation: Situation, program: str) -> bool:
+    """`go build -o "$tmp/app" && "$tmp/app"`, in a folder that the same command makes."""
+    makers = [
+        one
+        for one in situation.script.commands
+        if any(program in word.raw for word in one.words) and one.name not in {"rm", "ls", "chmod"}
+    ]
+    known = situation.resolve(Word(program, None))
+    inside = bool(known) and all(situation.rate_word(one) is Reach.INSIDE for one in known)
+    return inside and bool(makers) and all(one.name in _BUILDERS for one in makers)
+
+
+_BUILDERS = split_names(
+    "gcc g++ cc c++ clang clang++ rustc go javac ghc nasm ld swiftc zig dmd gfortran"
+)
 
 
 def _list_assigned_names(situation: Situation) -> set[str]:
@@ -377,7 +427,7 @@ def _settles_written_then_run(situation: Situation) -> bool:
     """A program that was compiled, or a script whose text stands in the same command."""
     commands = situation.script.commands
     command = situation.command
-    words = [word.value for word in command.arguments[:1]] + [command.program]
+    words = [*map(name_file, command.arguments[:1]), command.program]
     names = {strip_directory(word) for word in words if word}
     others = (one for one in commands if one is not command)
     writers = [one for one in others if names & set(map(strip_directory, _list_outputs(one)))]
@@ -406,7 +456,7 @@ def _is_readable_source(writer: Command, situation: Situation) -> bool:
     if text is None:
         return False
     runner = situation.command.name or ""
-    if runner in SHELLS or "/" in (situation.command.program or ""):
+    if runner in SHELLS or not is_interpreter(runner):
         return _is_plain_script(text)
     code = read_code(runner, text)
     return code is not None and not code.harms
@@ -621,24 +671,13 @@ def _settles_connection(situation: Situation) -> bool:
     return command.name == "telnet" and bool(command.operands) and is_local(command.operands[0])
 
 
-_SERVERS = re.compile(
-    r"vite|next|nuxt|webpack|react-scripts|uvicorn|gunicorn|flask|django|manage\.py|runserver|"
-    r"celery|rails|puma|"
-    r"jest|vitest|pytest|nodemon|ts-node|tsx|http\.server|http-server|live-server|json-server|"
-    r"serve|dev|test|"
-    r"storybook|playwright|cypress|gradle|streamlit|jupyter|hugo|jekyll|server|[\w./-]+\.(?:py|"
-    r"js|ts|mjs|rb|sh)",
-    re.IGNORECASE,
-)
-
-
 def _settles_kill(situation: Situation) -> bool:
     """`pkill -f vite`: the servers and tests of a project, by their command line."""
     command = situation.command
     if not command.flags.isdisjoint({"-u", "-U", "-G", "-g", "--euid", "--uid"}):
         return False
     names = [word.value or "" for word in command.operands]
-    return len(names) == 1 and bool(_SERVERS.search(names[0])) and not command.flags & {"-v"}
+    return len(names) == 1 and is_of_project(names[0]) and not command.flags & {"-v"}
 
 
 _GET_FLAGS = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
@@ -726,32 +765,124 @@ def _settles_deletion(situation: Situation) -> bool:
     return _deletes_known(situation)
 
 
-def _settles_debugger(situation: Situation) -> bool:
-    """What it runs is judged in its place, or is a program of the project."""
-    return situation.command.name in {"perf", "valgrind", "rr"}
+_TRIES = frozenset({"--dry-run", "--dryrun", "--dry_run", "--simulate"})
+_IN_EARNEST = frozenset({"none", "false", "no", "0"})
 
 
-def _settles_multiplexer(situation: Situation) -> bool:
-    first = next((word.value for word in situation.command.words), None)
-    return first in {
-        "ls",
-        "list-sessions",
-        "capture-pane",
-        "kill-session",
-        "has-session",
-        "-ls",
-        "-V",
-        "list-windows",
-        "list-panes",
-        "attach",
-        "a",
-        "-list",
-        "-r",
-        "-x",
-        "-d",
-        "-dr",
-        "-rd",
+def _is_trial(situation: Situation) -> bool:
+    """`--dry-run`: what would happen is only said."""
+    words = [word.value for word in situation.command.words]
+    own = words[: words.index("--")] if "--" in words else words
+    given = [one.partition("=") for one in own if one and one.startswith("-")]
+    told = [value for name, _, value in given if name in _TRIES]
+    behind = (two for one, two in pairwise(own) if one in _TRIES)
+    sure = None not in own and {"--no-dry-run", "exec"}.isdisjoint(own)
+    return bool(told) and sure and _IN_EARNEST.isdisjoint({*told, *behind})
+
+
+_LONG_FLAGS = split_names("latexmk ghc runghc gnuplot maxima")
+_CODE_WORDS = re.compile(
+    r"-e|-E|-b|-r|--eval(?:=.*)?|--batch(?:-string)?(?:=.*)?|-\w*latex=.*|-use\w+=.*"
+)
+
+
+def _settles_code_option(situation: Situation) -> bool:
+    """`latexmk -interaction=nonstopmode` has no option `-e`: these take words behind one dash."""
+    command = situation.command
+    return command.name in _LONG_FLAGS and not any(
+        word.value is None or _CODE_WORDS.fullmatch(word.value) for word in command.words
+    )
+
+
+def _settles_option(situation: Situation) -> bool:
+    """`nodemon --exec 'ts-node x.ts'`, which is judged in its place."""
+    return _settles_inner(situation) and is_read_whole(situation.command)
+
+
+def _settles_worktree(situation: Situation) -> bool:
+    """A worktree that the same command adds: there is nothing in it that was there before."""
+    removed = read_git(situation.command)
+    if removed is None or removed.own.words[:1] != (create_literal("remove"),):
+        return False
+    targets = removed.own.operands[1:]
+    added = {
+        word.raw.strip("\"'")
+        for call in map(read_git, situation.script.commands)
+        if call is not None and call.subcommand == "worktree"
+        for word in call.own.operands
+        if call.own.words[0].value == "add"
     }
+    return bool(targets) and all(
+        word.raw.strip("\"'") in added and not _may_be_there(situation, word) for word in targets
+    )
+
+
+def _may_be_there(situation: Situation, word: Word) -> bool:
+    known = [word] if word.value is not None else situation.resolve(word)
+    paths = [path for one in known for path in situation.find_paths(one)]
+    return not paths or any(path.exists() for path in paths)
+
+
+_DEBUGGING = re.compile(
+    r"(?:thread apply all |ta a )?(?:r|run|start|starti|bt|backtrace|where|c|continue|n|next|s|"
+    r"step|ni|si|nexti|stepi|fin|finish|until|u|up|down|d|delete|b|br|break|tbreak|l|list|f|frame|"
+    r"breakpoint set|frame variable|t|thread|thread backtrace|thread list|i|info|disas\w*|x|q|quit|"
+    r"exit|process (?:launch|status|continue|kill)|register read|image list|watch|display|ptype|"
+    r"whatis|handle|kill|core-file|core|p|print|po|v|bugreport|"
+    r"set (?:pagination|confirm|print|args|width|height|disassembly-flavor|listsize|style|"
+    r"breakpoint|stop-on-solib-events|detach-on-fork|follow-fork-mode)|"
+    r"settings set [\w.-]+)(?:/\w+)?(?: [^()!|`;<>]*)?"
+)
+_DEBUGGER_SAYS = split_names(
+    "-ex --ex -eval-command --eval-command -iex --iex -o --one-line -k --one-line-on-crash -O "
+    "--one-line-before-file"
+)
+_DEBUGGER_ELSEWHERE = split_names(
+    "-x -command --command -ix --init-command -p -pid --pid -s --source -S -P --python -Q -n "
+    "--attach-name --attach-pid -w --waitfor -cd --cd --interpreter -i --init-eval-command -tui"
+)
+
+
+def _settles_debugger(situation: Situation) -> bool:
+    """What it runs is judged in its place, or is a program of the project that is looked at."""
+    command = situation.command
+    if command.name not in DEBUGGERS:
+        return command.name in {"perf", "valgrind", "rr"}
+    if command.flags.isdisjoint({"-batch", "--batch", "-b"}) or command.piped_from:
+        return False
+    told = list(_list_debugger_commands(command))
+    plain = all(_DEBUGGING.fullmatch(one or "") for one in told)
+    return bool(told) and plain and command.stdin is None and _debugs_project(situation)
+
+
+def _list_debugger_commands(command: Command) -> Iterator[str | None]:
+    for at, word in enumerate(command.words):
+        name, equals, value = (word.value or "").partition("=")
+        following = command.words[at + 1 : at + 2]
+        if name in _DEBUGGER_SAYS:
+            yield value if equals else (following[0].value if following else None)
+        elif name in _DEBUGGER_ELSEWHERE:
+            yield None
+
+
+def _debugs_project(situation: Situation) -> bool:
+    """The first word that is neither an option nor a value of one, if it is no program inside."""
+    words = situation.command.words
+    for before, word in zip((None, *words), words, strict=False):
+        if word.value in {"--args", "-args", "--"}:
+            return True
+        is_value = before is not None and before.value in _DEBUGGER_SAYS
+        if not word.is_flag and not is_value:
+            return situation.rate_word(word) is Reach.INSIDE and "/" in word.raw
+    return True
+
+
+def _settles_runs(situation: Situation) -> bool:
+    """`hyperfine 'a' 'b'`, `xvfb-run a`: all that it runs was found and is judged in its place."""
+    command = situation.command
+    if command.name in PREFIXES:
+        return _settles_inner(situation)
+    return is_read_whole(command)
 
 
 def _settles_editor(situation: Situation) -> bool:
@@ -781,6 +912,11 @@ def _settles_information(situation: Situation) -> bool:
     )
 
 
+_TRIED = split_names(
+    "publish publish-python publish-twine publish-more publish-others releases cloud cluster "
+    "system-packages global-packages global-tools sending push-elsewhere registry-account "
+    "push-image-copy"
+)
 SETTLED: Mapping[str, Settles] = {
     "unknown-write": _settles_unknown_write,
     "unknown-program": _settles_unknown_program,
@@ -813,7 +949,15 @@ SETTLED: Mapping[str, Settles] = {
     "rsync-runs": _settles_rsync,
     "find-writes": _settles_found_writes,
     "debugger-runs": _settles_debugger,
-    "sessions": _settles_multiplexer,
+    "code-runs": _settles_code_option,
+    "option-runs": _settles_option,
+    "git-worktree": _settles_worktree,
+    **dict.fromkeys(_TRIED, _is_trial),
+    "sessions": _settles_runs,
+    "runs-words": _settles_runs,
+    "runs-more": _settles_runs,
+    "shell-runs": _settles_runs,
+    "cargo-watch": _settles_runs,
     "editor-runs": _settles_editor,
     "mount": _settles_mount,
     "partition": _settles_information,

@@ -14,6 +14,7 @@ from amplifier_hooks.guards.bash.situations import (
     DOWNLOADERS,
     Objection,
     Situation,
+    name_file,
     strip_directory,
 )
 from amplifier_hooks.guards.bash.unwrap import SHELLS
@@ -172,7 +173,7 @@ _EVALUATING = split_names(
 def check_downloaded_code(situation: Situation) -> Objection | None:
     """`curl … | sh` in any of its forms."""
     command = situation.command
-    if not _is_interpreter(command.name) and command.name not in {"source", ".", "eval"}:
+    if not is_interpreter(command.name) and command.name not in {"source", ".", "eval"}:
         return None
     feeds = {run for word in command.words for run in word.runs}
     # `curl … | python -m json.tool` and `… | python -c CODE` read it as text.
@@ -205,7 +206,7 @@ def check_opaque_code(situation: Situation) -> Objection | None:
 
 
 def _judge_interpreter(command: Command, name: str) -> Objection | None:
-    if name in SHELLS or not _is_interpreter(name):
+    if name in SHELLS or not is_interpreter(name):
         return None
     if command.flags & _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset()):
         return "ask", f"it passes code to {name}, which is not checked"
@@ -234,12 +235,13 @@ def check_hidden_substitution(situation: Situation) -> Objection | None:
 def check_written_then_run(situation: Situation) -> Objection | None:
     """A file that the same script writes or fetches, and runs."""
     command = situation.command
-    runs = [word.value for word in command.arguments[:1]] if _is_interpreter(command.name) else []
-    runs += [command.program] if command.program and "/" in command.program else []
+    words = list(command.arguments[:1]) if is_interpreter(command.name) else []
     if command.name in {"make", "gmake"}:
-        runs += [word.value for word in find_values(command.words, "-f", "--makefile")]
+        words += find_values(command.words, "-f", "--makefile")
+    runs = [name_file(word) for word in words]
+    runs += [command.program] if command.program and "/" in command.program else []
     for value in runs:
-        if value is not None and strip_directory(value) in situation.outputs:
+        if value and strip_directory(value) in situation.outputs:
             return "ask", f"it runs {value}, which the same command writes"
     return None
 
@@ -263,7 +265,8 @@ def _is_python(name: str) -> bool:
     return name.startswith(("python", "pypy"))
 
 
-def _is_interpreter(name: str | None) -> bool:
+def is_interpreter(name: str | None) -> bool:
+    """Whether it runs code that it is given as text or as a file."""
     if name is None:
         return False
     return name in SHELLS or name in _INTERPRETERS or _is_python(name)

@@ -34,6 +34,14 @@ class Redirect:
         return (self.target.value or "").removesuffix("-").isdigit()
 
 
+Way = tuple[Word, ...]
+"""The words of every `cd` that leads to a command, the first one first."""
+Ways = frozenset[Way]
+"""All that may lead there; `None` in its place if only running the script would tell."""
+STAYING: Ways = frozenset({()})
+"""Where the script begins."""
+
+
 @dataclass(frozen=True)
 class Command:
     """One simple command. `program` is None when only running it would tell what it is.
@@ -52,6 +60,7 @@ class Command:
     stdin: Word | None = None
     via: tuple[str, ...] = ()
     calls_function: bool = False
+    ways: Ways | None = STAYING
 
     @cached_property
     def name(self) -> str | None:
@@ -88,10 +97,16 @@ class Command:
         """The same command, run by others."""
         return replace(self, via=(*wrappers, *self.via))
 
+    def run_behind(self, outer: Ways | None) -> Command:
+        """The same command, where the ways to what runs it begin."""
+        if outer is None or self.ways is None:
+            return replace(self, ways=None)
+        return replace(self, ways=frozenset((*one, *two) for one in outer for two in self.ways))
+
 
 def name_program(word: Word) -> str | None:
     """The program that a word in the first place names; None if only running it would tell."""
-    if word.glob or word.tilde or word.value in _RESERVED:
+    if word.glob or word.value in _RESERVED or (word.tilde and "/" not in (word.value or "")):
         return None
     return word.value or None
 

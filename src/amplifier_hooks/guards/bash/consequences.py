@@ -434,6 +434,55 @@ _SQL_HARM = re.compile(
 )
 
 
+_SQL_CHANGES = re.compile(
+    r"\b(?:insert\s+into|replace\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|drop\s|alter\s|"
+    r"create\s|truncate\b|vacuum\b|reindex\b|grant\s|revoke\s|copy\s+\S+\s+from)|"
+    r"\.(?:insert|update|delete|replace|remove|drop|bulkWrite|rename\w*)\w*\(",
+    re.IGNORECASE,
+)
+_STORES = frozenset({"redis-cli", "valkey-cli", "keydb-cli"})
+_STORE_CHANGES = split_names(
+    "set del unlink hset hdel lpush rpush sadd srem zadd zrem expire rename incr append mset setex"
+)
+_DATABASE_CLIENTS = _SQL_SHELLS | _STORES | frozenset({"mongosh", "mongo"})
+_IN_PRODUCTION = re.compile(r"(?:^|[^a-z])prod(?:uction)?(?:[^a-z]|$)", re.IGNORECASE)
+_SERVER = re.compile(
+    r"(?:\w+(?:\+\w+)?://(?:[^@/\s]*@)?|(?:^|\s)(?:-h\s?|--host[= ]|-H\s|PGHOST=|host=))"
+    r"(?P<host>[\w.-]+\.[\w.-]*[a-z]{2,})(?=[:/?\s\"']|$)",
+    re.IGNORECASE,
+)
+
+
+def changes_elsewhere(command: Command) -> bool:
+    """Whether data change in a database in production, or on another machine.
+
+    The address tells: `"$PROD_DATABASE_URL"`, `-h db.example.com`.
+    """
+    if command.name not in _DATABASE_CLIENTS:
+        return False
+    told = [word for word in command.words if _is_statement(word)]
+    verbs = {(one.value or "").casefold() for one in command.operands[:3]}
+    if not told and (command.name not in _STORES or verbs.isdisjoint(_STORE_CHANGES)):
+        return False
+    address = " ".join(one.raw for one in command.words if one not in told)
+    if re.search(r"localhost|127\.0\.0\.1", address):
+        return False
+    found = _SERVER.search(f"{command.text.partition(command.name or '')[0]} {address}")
+    return bool(_IN_PRODUCTION.search(address)) or (
+        found is not None and not found["host"].endswith((".localhost", ".internal", ".local"))
+    )
+
+
+def changes_data(command: Command) -> bool:
+    """Whether the text that a shell of a database gets changes anything."""
+    return command.name in _SQL_SHELLS and any(map(_is_statement, command.words))
+
+
+def _is_statement(word: Word) -> bool:
+    text = word.value or word.raw
+    return bool(re.search(r"\s|\(", text)) and bool(_SQL_CHANGES.search(text))
+
+
 def harms_database(command: Command) -> bool:
     """Whether the text that a shell of a database gets deletes data or changes who may do so."""
     if command.name not in _SQL_SHELLS:
@@ -441,3 +490,19 @@ def harms_database(command: Command) -> bool:
     if command.name == "mysqladmin":
         return any(word.value in {"drop", "shutdown", "password"} for word in command.words)
     return any(_SQL_HARM.search(word.value or word.raw) for word in command.words)
+
+
+_SERVERS = re.compile(
+    r"vite|next|nuxt|webpack|react-scripts|uvicorn|gunicorn|flask|django|manage\.py|runserver|"
+    r"celery|rails|puma|"
+    r"jest|vitest|pytest|nodemon|ts-node|tsx|http\.server|http-server|live-server|json-server|"
+    r"serve|dev|test|"
+    r"storybook|playwright|cypress|gradle|streamlit|jupyter|hugo|jekyll|server|[\w./-]+\.(?:py|"
+    r"js|ts|mjs|rb|sh)",
+    re.IGNORECASE,
+)
+
+
+def is_of_project(name: str) -> bool:
+    """Whether processes of this name, or with this command line, are servers and tests."""
+    return bool(_SERVERS.search(name))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from amplifier_hooks.guards.bash.commands import Command
+from amplifier_hooks.guards.bash.environment import list_environment_prints
 from amplifier_hooks.guards.bash.words import split_names
 
 
@@ -15,6 +16,8 @@ class Print:
 
     command: str
     what: str
+    sure: bool = True
+    """Whether there is surely a credential in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,10 @@ _PRINTING: dict[str, tuple[_Printing, ...]] = {
              "--with-decryption"),
         _row("ecr|ecr-public get-login-password|get-authorization-token", _TOKEN),
         _row("iam create-access-key", "a key of the cloud"),
+        _row("rds generate-db-auth-token", _TOKEN),
+        _row("redshift get-cluster-credentials", "a stored password"),
+        _row("lightsail get-relational-database-master-user-password", "a stored password"),
+        _row("cognito-identity get-credentials-for-identity", "keys of the cloud"),
     ),
     "gcloud": (
         _row("auth print-access-token|print-identity-token|print-refresh-token", _TOKEN),
@@ -72,6 +79,14 @@ _PRINTING: dict[str, tuple[_Printing, ...]] = {
         _row("keyvault secret show|download", _SECRET),
         _row("storage account keys list", "keys of the cloud"),
         _row("acr login", _TOKEN, "--expose-token"),
+        _row("acr credential show", "a stored password"),
+        _row("storage account show-connection-string", "keys of the cloud"),
+        _row("cosmosdb|redis|servicebus|eventhubs|search keys|list-keys|list-connection-strings",
+             "keys of the cloud"),
+        _row("webapp|functionapp|staticwebapp appsettings|connection-string|keys list",
+             "settings with secrets among them"),
+        _row("containerapp secret list|show", "secrets", "--show-values"),
+        _row("ad sp create-for-rbac|credential", "a stored password"),
     ),
     "kubectl": (
         _row("get ~secret", "secrets of the cluster"),
@@ -113,6 +128,11 @@ _PRINTING: dict[str, tuple[_Printing, ...]] = {
     "infisical": (_row("secrets|export", "secrets"),),
     "chamber": (_row("read|export|env", "secrets"),),
     "heroku": (_row("config|config:get|auth:token", "secrets of the application"),),
+    "netlify": (_row("env:get|env:list", "secrets of the application"),),
+    "supabase": (_row("status", "keys of the project", "-o --output"),),
+    "doctl": (_row("auth token", _TOKEN), _row("databases connection|user", "a stored password")),
+    "oci": (_row("secrets secret-bundle get", _SECRET),),
+    "ibmcloud": (_row("iam oauth-tokens", _TOKEN), _row("resource service-key", "a stored key")),
     "fly": (_row("auth token", _TOKEN),),
     "flyctl": (_row("auth token", _TOKEN),),
     "railway": (_row("variables|variable", "secrets of the application"),),
@@ -138,7 +158,10 @@ _PASS_VERBS = split_names(
 
 
 def find_printed(commands: Sequence[Command]) -> Iterator[Print]:
-    """The commands that print a credential."""
+    """The commands that print a credential, or may."""
+    yield from (
+        Print(command.text, what, sure=False) for command, what in list_environment_prints(commands)
+    )
     for command in commands:
         values = [word.value or word.raw for word in command.words]
         name = "gpg" if command.name == "gpg2" else command.name or ""

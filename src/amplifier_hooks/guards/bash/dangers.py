@@ -20,8 +20,11 @@ from amplifier_hooks.guards.bash.commands import Command
 from amplifier_hooks.guards.bash.consequences import (
     ACTING,
     OTHER_ACTS,
+    changes_data,
+    changes_elsewhere,
     find_act,
     harms_database,
+    is_of_project,
     is_remote_copy,
     sends_away,
 )
@@ -94,9 +97,39 @@ def check_sending(situation: Situation) -> Objection | None:
 
 def check_database(situation: Situation) -> Objection | None:
     """`psql -c 'delete from users'`: data that go, and rights that come."""
-    if harms_database(add_input(situation)):
+    command = add_input(situation)
+    if harms_database(command):
         return "ask", "it deletes data, or changes who may use them"
+    if changes_elsewhere(command):
+        return "ask", "it changes data in production, or on another machine"
+    if command.name in _DATABASE_FILES and changes_data(command):
+        file = next(iter(situation.command.operands), None)
+        if file is not None and situation.rate_word(file) in {Reach.OUTSIDE, Reach.SYSTEM}:
+            return "ask", f"it changes {file.raw}, outside the working directory"
     return None
+
+
+_DATABASE_FILES = frozenset({"sqlite3", "duckdb", "litecli", "sqlite"})
+_CHOOSERS = frozenset({"ps", "pgrep", "pidof"})
+_FILTERS = split_names("grep egrep rg awk gawk mawk sed pgrep pidof")
+
+
+def check_killing(situation: Situation) -> Objection | None:
+    """`ps aux | grep x | xargs kill` and `kill $(pgrep x)`, which are `pkill x`."""
+    command = situation.command
+    sources = {run for word in command.words for run in word.runs} | set(command.piped_from)
+    if command.name != "kill" or _CHOOSERS.isdisjoint(sources):
+        return None
+    patterns = [
+        word.value or word.raw
+        for one in situation.script.commands
+        if one.name in _FILTERS and (one.name in sources or sources & {*one.piped_from})
+        for word in one.operands[:1]
+    ]
+    named = [re.sub(r"\[(\w)\]", r"\1", one) for one in patterns]
+    if any(map(is_of_project, named)):
+        return None
+    return "ask", "it kills processes that it finds by name"
 
 
 def _pushes_elsewhere(situation: Situation, call: GitCall) -> bool:
@@ -335,6 +368,7 @@ _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
     "recursive-delete": check_deletion,
     "sending": check_sending,
     "database-data": check_database,
+    "kill-found": check_killing,
     "recursive-rights": check_rights,
     "device-write": check_device_write,
     "downloaded-code": check_downloaded_code,

@@ -143,13 +143,14 @@ _ASKED = {
     "packet-runs": ("tcpdump -z", "it runs another program"),
     "monitor-runs": ("pidstat|scrot|enscript -e|-I", "it runs another program"),
     "tex-runs": (
-        "tex|latex|pdftex|pdflatex|luatex|lualatex|xetex|xelatex --shell-escape|-shell-escape",
+        "tex|latex|pdftex|pdflatex|luatex|lualatex|xetex|xelatex|latexmk|tectonic "
+        "--shell-escape|-shell-escape|--enable-write18|-enable-write18",
         "it makes TeX run other programs",
     ),
     "rpm-runs": ("rpm|rpmdb|rpmquery|rpmverify --eval|-E|--pipe", "it runs another program"),
     "tar-rsh": ("tar|cpio --rsh-command", "it makes tar run a program"),
     "debugger-runs": (
-        "gdb|lldb|expect|perf|valgrind|rr",
+        "gdb|gdb-multiarch|rust-gdb|lldb|rust-lldb|expect|perf|valgrind|rr",
         "it runs another program under its control",
     ),
     "runs-more": (

@@ -22,8 +22,10 @@ from amplifier_hooks.guards.bash.commands import Command, Options, Reading, read
 from amplifier_hooks.guards.bash.find import list_roots
 from amplifier_hooks.guards.bash.git import GitCall, read_git
 from amplifier_hooks.guards.bash.gitignore import is_ignored
+from amplifier_hooks.guards.bash.movements import locate
 from amplifier_hooks.guards.bash.unwrap import SHELLS
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.workspace import Workspace
 from amplifier_hooks.guards.bash.wrappers import MANAGERS, PREFIXES, RUNNERS
 from amplifier_hooks.guards.policy.paths import expand_braces
 from amplifier_hooks.guards.policy.patterns import PatternError, compile_pattern
@@ -177,8 +179,9 @@ def look_up_reads(
     files: dict[Path, Read] = {}
     doubts: dict[str, None] = {}
     deadline = time.monotonic() + _SECONDS
-    for base in bases:
-        for command in commands:
+    workspace = Workspace(bases[0], home)
+    for command in commands:
+        for base in locate(command, bases, workspace, commands):
             search = _Search(command, base, home, guarded, script, deadline)
             for read in _find_reads(search):
                 known = files.get(read.path)
@@ -552,12 +555,37 @@ def _find_grepped(search: _Search) -> Iterator[Read]:
     is_deep = is_deep_by_nature or reading.has("r", "R", "recursive", "dereference-recursive")
     if is_deep or _read_value(reading, "d", "directories") == "recurse":
         roots = words or [create_literal(".")]
-        yield from search.find_below(
-            roots,
-            _GrepFilter(command, reading).keeps,
-            shows=not silent,
-            search=_read_expression(command, reading, given),
-        )
+        filtered = _GrepFilter(command, reading)
+        for read in search.find_below(roots, filtered.keeps, shows=not silent):
+            if filtered.names(read.path, search.guarded):
+                yield replace(read, below=False)
+            else:
+                yield replace(read, search=_read_expression(command, reading, given))
+        if not silent and _seeks_keys(given):
+            _doubt_home(search, roots, filtered)
+
+
+_KEY_WORDS = re.compile(
+    r"(?i)AKIA|ASIA|gh[pousr]_|github_pat|xox[abp]|\bsk[-_]|AIza|PRIVATE KEY|BEGIN [(A-Z]|eyJ|"
+    r"api.{0,6}key|access.{0,6}key|secret|token|passw(?:or)?d|credential|bearer"
+)
+
+
+def _seeks_keys(given: Word | None) -> bool:
+    return given is None or given.value is None or bool(_KEY_WORDS.search(given.value))
+
+
+def _doubt_home(search: _Search, roots: Sequence[Word], filtered: _GrepFilter) -> None:
+    """A search for keys in all of a home, or of the machine, is too large to be looked at."""
+    likely = [search.home / one for one in (".aws/credentials", ".ssh/id_rsa", ".config/x/token")]
+    for word in roots:
+        for known in search.resolve(word):
+            for root, _ in search.find_paths(known):
+                top = Path(os.path.normpath(root))
+                if search.home.is_relative_to(top) and any(
+                    filtered.keeps(one, top) for one in likely
+                ):
+                    search.doubts.append(f"it searches {word.raw} for keys")
 
 
 def _read_value(reading: Reading, *names: str) -> str | None:
@@ -606,6 +634,12 @@ class _GrepFilter:
         if self._included and not any(_fits_name(inner, glob) for glob in self._included):
             return False
         return not self._is_ripgrep or self._survives_defaults(path, inner)
+
+    def names(self, path: Path, guarded: Guarded) -> bool:
+        """Whether an option names such files: `-g '.env*'`, but not `--include='*.json'`."""
+        known = {one.rpartition("/")[2].casefold() for one in guarded.patterns}
+        told = [one for one in self._included if _fits_name(Path(path.name), one)]
+        return any({one.casefold(), one.casefold().strip("*")} & known for one in told)
 
     def _survives_defaults(self, path: Path, inner: Path) -> bool:
         is_hidden = any(part.startswith(".") for part in inner.parts if part != "..")
@@ -793,31 +827,52 @@ class _Exclusions:
 
 
 def _find_archived(search: _Search) -> Iterator[Read]:
+    """What is packed, each word seen from the folder that `-C` before it names."""
     command = search.command
-    excluded = _Exclusions(command)
-    words = excluded.leave(search, command.operands)
-    yield from search.find_named(words)
-    is_zip = command.name == "zip"
     unpacks = command.name in {"tar", "gtar", "bsdtar"} and command.flags & {"-x", "-t"}
-    if unpacks or (is_zip and not command.flags & {"-r", "--recurse-paths"}):
+    is_flat = command.name == "zip" and not command.flags & {"-r", "--recurse-paths"}
+    excluded = _Exclusions(command)
+    for folder, given in _list_packed(command):
+        for inside in _enter(search, folder):
+            words = excluded.leave(inside, given)
+            yield from inside.find_named(words)
+            if not unpacks and not is_flat:
+                yield from inside.find_below(words, excluded.keep)
+
+
+def _list_packed(command: Command) -> Iterator[tuple[tuple[Word, ...], list[Word]]]:
+    """The operands behind each `-C`, which is seen from the one before it."""
+    if command.name not in {"tar", "gtar", "bsdtar"}:
+        yield (), list(command.operands)
         return
-    folders = _find_value(command, "-C", "--directory")
-    yield from search.find_below(words, excluded.keep)
+    folders: tuple[Word, ...] = ()
+    words: list[Word] = []
+    goes = False
+    for word in command.words:
+        text = word.value or ""
+        attached = re.match(r"--directory=(.+)|-C(.+)", text)
+        if goes or attached:
+            yield folders, words
+            words = []
+            target = replace(word, value=attached[1] or attached[2]) if attached else word
+            folders = (*folders, target)
+        elif not word.is_flag:
+            words.append(word)
+        goes = text == "--directory" or bool(re.fullmatch(r"-[a-zA-Z]*C", text))
+    yield folders, words
+
+
+def _enter(search: _Search, folders: Sequence[Word]) -> Iterator[_Search]:
+    """The same search from other folders; from all if one of them is not known."""
+    bases = [search.base]
     for folder in folders:
-        inside = [replace(one, value=f"{folder.value}/{one.value}") for one in words if one.value]
-        yield from search.find_named(inside)
-        yield from search.find_below(inside, excluded.keep)
-
-
-def _find_value(command: Command, *names: str) -> list[Word]:
-    found = []
-    for at, word in enumerate(command.words):
-        name, equals, value = (word.value or "").partition("=")
-        if name in names and equals:
-            found.append(create_literal(value))
-        elif name in names:
-            found += command.words[at + 1 : at + 2]
-    return found
+        found = [path for one in search.resolve(folder) for path, _ in search.find_paths(one)]
+        if not found:
+            bases.append(search.base)
+            continue
+        bases = [base / path.relative_to(search.base) if path.is_relative_to(search.base) else path
+                 for base in bases for path in found]  # fmt: skip
+    yield from (replace(search, base=one) for one in dict.fromkeys(bases))
 
 
 # Git

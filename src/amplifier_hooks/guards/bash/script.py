@@ -9,7 +9,8 @@ from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amplifier_hooks.guards.bash.commands import Command, name_program
+from amplifier_hooks.guards.bash.commands import STAYING, Command, Ways, name_program
+from amplifier_hooks.guards.bash.movements import find_movements
 from amplifier_hooks.guards.bash.redirections import (
     ARGUMENT_TYPES,
     Programs,
@@ -241,25 +242,36 @@ def parse_script(source: str, owner: str = "shell parsing") -> Script:
         why = "the command has too many parts, or they are nested too deep"
         return Script((), (why,), whole=False)
     strays = find_stray_words(nodes)
+    ways = find_movements(nodes[0])
+    stays = all(one == STAYING for one in ways.values())
+    declared = read_declarations(nodes, strays)
     written = Script(
-        (*_read_commands(nodes, strays), *read_declarations(nodes, strays)),
+        (
+            *_read_commands(nodes, strays, ways),
+            *(one if stays else one.run_behind(None) for one in declared),
+        ),
         tuple(list_doubts(source, root, nodes)),
         frozenset(_read_function_name(n) for n in nodes if n.type == "function_definition"),
         find_evaluation(nodes),
     )
     hidden = join_scripts(parse_script(text, owner) for text in _list_expanding_texts(nodes))
+    if not stays:
+        behind = tuple(one.run_behind(None) for one in hidden.commands)
+        hidden = replace(hidden, commands=behind)
     # A function that a here-document defines is defined nowhere.
     return replace(join_scripts([written, hidden]), functions=written.functions)
 
 
-def _read_commands(nodes: list[Node], strays: Mapping[int, list[Node]]) -> Iterator[Command]:
+def _read_commands(
+    nodes: list[Node], strays: Mapping[int, list[Node]], ways: Mapping[int, Ways | None]
+) -> Iterator[Command]:
     upstream = find_upstream(nodes)
     defined = _find_definitions(nodes[0])
     for node in nodes:
         if node.type == "command":
             command = _read_command(node, upstream.get(node.id, ()), strays.get(node.id, ()))
             begin = defined.get(command.program or "", node.end_byte)
-            yield replace(command, calls_function=begin < node.start_byte)
+            yield replace(command, calls_function=begin < node.start_byte, ways=ways.get(node.id))
 
 
 def _find_definitions(root: Node) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from glob import iglob
@@ -80,7 +81,7 @@ def list_outputs(script: Script) -> Iterator[str]:
     for command in script.commands:
         words = [one.target for one in command.redirects if one.writes]
         words += [*_list_named(command), *_list_fetched(command)]
-        yield from filter(None, (word.value for word in words))
+        yield from filter(None, map(name_file, words))
         if command.name in DOWNLOADERS:
             yield from filter(None, map(_name_download, command.arguments))
 
@@ -216,13 +217,28 @@ class Situation:
         return not self.directories.complete and not absolute
 
 
+_PLACES = ("$(git rev-parse --show-toplevel)", "$(pwd)", "$PWD", "$HOME")
+
+
+def _list_places(script: Script, workspace: Workspace) -> dict[str, str]:
+    """What these stand for, unless the script may have gone elsewhere before."""
+    goes = (one for one in script.commands if one.name in {"cd", "pushd", "popd"})
+    if any(word.value is not None or not word.raw.strip("\"'").startswith("$")
+           for one in goes for word in one.words):  # fmt: skip
+        return {}
+    found = {
+        one: workspace.find_place(Word(one, None), workspace.working_dir) for one in _PLACES
+    }  # fmt: skip
+    return {one: str(path) for one, path in found.items() if path is not None}
+
+
 def list_situations(script: Script, workspace: Workspace) -> Iterator[Situation]:
     """Every command of a script in its surroundings."""
-    directories = list_directories(script.commands, workspace)
+    values = Values.read(script.commands, _list_places(script, workspace))
+    directories = list_directories(script.commands, workspace, values.resolve)
     outputs = frozenset(map(strip_directory, list_outputs(script)))
     found: dict[Word, set[Path]] = {}
     rated: dict[Word, Reach] = {}
-    values = Values.read(script.commands)
     for command in script.commands:
         yield Situation(command, script, workspace, directories, outputs, values, found, rated)
 
@@ -236,6 +252,15 @@ def add_input(situation: Situation) -> Command:
         texts += [word for one in printed for word in one.words]
     parts = [create_literal(part) for text in texts for part in (text.value or "").split()]
     return replace(command, words=(*command.words, *texts, *parts)) if texts else command
+
+
+def name_file(word: Word) -> str | None:
+    """The path, also if only the name at its end is literal: `"$tmp/x.py"`."""
+    if word.value is not None:
+        return word.value
+    text = word.raw.strip("\"'")
+    last = strip_directory(text)
+    return None if "/" not in text or re.search(r"[$`*?\[\"')]", last) else text
 
 
 def strip_directory(path: str) -> str:

@@ -8,10 +8,12 @@ from functools import lru_cache, reduce
 
 from amplifier_hooks.guards.bash.commands import Command
 from amplifier_hooks.guards.bash.find import unwrap_fd, unwrap_find, unwrap_xargs
+from amplifier_hooks.guards.bash.runners import WORD_RUNNERS, unwrap_words
 from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
 from amplifier_hooks.guards.bash.variables import Evaluation, evaluate_words
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.wrappers import (
+    DEBUGGERS,
     MANAGERS,
     PACKAGE_RUNNERS,
     PREFIXES,
@@ -188,7 +190,7 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     **dict.fromkeys(PACKAGE_RUNNERS, unwrap_package_runner),
     "git": unwrap_git,
     "entr": unwrap_entr,
-    "gdb": unwrap_debugger,
+    **dict.fromkeys(DEBUGGERS, unwrap_debugger),
     "flock": unwrap_flock,
     "watch": unwrap_watch,
     "eval": unwrap_eval,
@@ -207,6 +209,7 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     "gfind": unwrap_find,
     "fd": unwrap_fd,
     "fdfind": unwrap_fd,
+    **dict.fromkeys(WORD_RUNNERS, unwrap_words),
 }
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
 
 from amplifier_hooks.guards.bash.commands import Command, find_values
-from amplifier_hooks.guards.bash.words import Word, split_names
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.policy.paths import resolve
 
 _ROOTS = tuple(
@@ -28,6 +29,13 @@ _NEVER_A_PROJECT = tuple(
 )
 _TEMPORARY = tuple(Path(name) for name in ["/tmp", "/var/tmp", "/var/folders", "/dev/shm"])
 _EVERYTHING = frozenset({"*", ".*", "**", "*.*", ".[!.]*", "?*"})
+
+
+_KNOWN_PLACE = re.compile(
+    r"[\"']?(?:(?P<home>\$HOME|\$\{HOME\})|(?P<here>\$PWD|\$\{PWD\}|\$\(pwd(?: -P)?\)|`pwd`)|"
+    r"\$\(git rev-parse --show-toplevel(?: 2>/dev/null)?\)|`git rev-parse --show-toplevel`)"
+    r"[\"']?(?P<rest>/[\w./-]*)?[\"']?"
+)
 
 
 class Reach(IntEnum):
@@ -66,6 +74,19 @@ class Workspace:
             return resolve(expanded, start or self.working_dir)
         except ValueError:
             return None
+
+    def find_place(self, word: Word, start: Path) -> Path | None:
+        """The same for a folder to go to, also by `"$(git rev-parse --show-toplevel)"`."""
+        found = _KNOWN_PLACE.fullmatch(word.raw)
+        if word.value is not None or found is None:
+            return self.find_path(word, start)
+        rest = found["rest"] or ""
+        if found["home"]:
+            return self.find_path(create_literal(f"{self.home}{rest}"), start)
+        if found["here"]:
+            return self.find_path(create_literal(f"{start}{rest}"), start)
+        top = next((one for one in (start, *start.parents) if (one / ".git").exists()), start)
+        return self.find_path(create_literal(f"{top}{rest}"), start)
 
     def _expand(self, word: Word) -> str | None:
         value = word.value or ""
@@ -166,7 +187,8 @@ def _is_below(path: Path, root: Path) -> bool:
 
 
 _MOST = 16
-_HOME = Word("~", "~", tilde=True)
+HOME_WORD = Word("~", "~", tilde=True)
+"""Where a bare `cd` goes."""
 _CHANGERS = frozenset({"cd", "pushd", "chdir"})
 _CHDIR_OPTIONS = {
     "env": ("-C", "--chdir"),
@@ -185,15 +207,25 @@ class Directories:
     complete: bool = True
 
 
-def list_directories(commands: Iterable[Command], workspace: Workspace) -> Directories:
+def list_directories(
+    commands: Iterable[Command],
+    workspace: Workspace,
+    resolve_word: Callable[[Word], list[Word]] = lambda word: [],
+) -> Directories:
     """Every directory that one of the commands may run in.
 
-    Which `cd` really happens is not followed: each may, in this order, or may not.
+    Which `cd` really happens is not followed: each may, in this order, or may not. Words with
+    variables become what `resolve_word` says, if anything.
     """
     known = {workspace.working_dir: None}
     complete = True
     for word in _list_changes(commands):
-        reached = [None if word.glob else workspace.find_path(word, start) for start in known]
+        targets = [word] if word.value is not None else resolve_word(word) or [word]
+        reached = [
+            None if one.glob else workspace.find_place(one, start)
+            for start in known
+            for one in targets
+        ]
         known |= dict.fromkeys(path for path in reached if path is not None)
         complete = complete and None not in reached
         if len(known) > _MOST:
@@ -213,7 +245,7 @@ def _find_destination(command: Command) -> Word:
     """A bare `cd` goes home; `cd -` and `pushd +1` go where the script has been before."""
     words = [word for word in command.words if word.value == "-" or not word.is_flag]
     if not words:
-        return _HOME if command.name != "pushd" else Word(".", ".")
+        return HOME_WORD if command.name != "pushd" else Word(".", ".")
     first = words[0]
     if first.value is not None and (first.value == "-" or first.value.startswith("+")):
         return Word(".", ".")

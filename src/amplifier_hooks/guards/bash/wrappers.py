@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 
@@ -11,12 +11,16 @@ from amplifier_hooks.guards.bash.commands import (
     Command,
     Options,
     Reading,
+    Ways,
     find_values,
     name_program,
     read_options,
 )
 from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
 from amplifier_hooks.guards.bash.words import UNKNOWN, Word, create_literal, split_names
+
+_HELD = re.compile(r"\"[\w./-]+ (?:[^\"\\$`]|\$\{?[A-Za-z_]\w*\}?)*\"")
+"""A text in which only plain variables are not known."""
 
 
 def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
@@ -26,7 +30,7 @@ def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
     if word.value is None or word.glob:
         doubt = f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal"
         # Of `sh -c 'rm {}'` only the name is missing.
-        if "{}" in word.raw:
+        if "{}" in word.raw or _HELD.fullmatch(word.raw):
             known = _parse_text(command, word.raw.strip("\"'"), owner)
         else:
             known = Script(())
@@ -37,7 +41,10 @@ def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
 def _parse_text(command: Command, text: str, owner: str) -> Script:
     script = parse_script(text, owner)
     wrapper = command.name or "?"
-    commands = tuple(found.run_by(*command.via, wrapper) for found in script.commands)
+    # A trap and an alias run later, wherever the shell is by then.
+    ways = None if wrapper in {"trap", "alias"} else command.ways
+    inside = (found.run_behind(ways) for found in script.commands)
+    commands = tuple(found.run_by(*command.via, wrapper) for found in inside)
     return replace(script, commands=commands)
 
 
@@ -121,9 +128,29 @@ _PREFIXES = {
     "rlwrap": _prefix("aAciImnNrRtuUvwWzX", "bCDefgHlopPqsS"),
     "catchsegv": _prefix(),
     "pkexec": _prefix("--disable-internal-agent --keep-cwd", "u --user"),
+    "cross-env": _prefix(),
+    "env-cmd": _prefix(
+        "x --expand-envs --no-override --silent --verbose --fallback", "f r --file --rc-file"
+    ),
+    "xvfb-run": _prefix(
+        "al --auto-servernum --listen-tcp",
+        "nsefpw --server-num --server-args --error-file --auth-file --xauth-protocol --wait",
+    ),
+    "dbus-run-session": _prefix(),
+    "eatmydata": _prefix(),
+    "ifne": _prefix("n"),
+    "dumb-init": _prefix("cv --single-child --verbose", "r --rewrite"),
+    "tini": _prefix("svwg", "pe"),
+    "retry": _prefix("", "tdsm --times --delay --until --while --max --min"),
+    "numactl": _prefix(
+        "alb --all --localalloc",
+        "CNPim --physcpubind --cpunodebind --preferred --interleave --membind",
+    ),
+    "systemd-inhibit": _prefix("", "--what --who --why --mode"),
+    "faketime": _prefix("m", "", "", 1),
 }
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,-]+")
-_BEFORE_ASSIGNMENTS = frozenset({"sudo", "doas", "time", "coproc"})
+_BEFORE_ASSIGNMENTS = frozenset({"sudo", "doas", "time", "coproc", "cross-env"})
 _SHELL_STARTERS = frozenset({"sudo", "doas", "chroot", "unshare", "fakeroot", "proot", "pkexec"})
 
 PREFIXES: frozenset[str] = frozenset(_PREFIXES)
@@ -199,14 +226,38 @@ def _unwrap_split(command: Command, reading: Reading, text: Word, owner: str) ->
 
 def create_inner(command: Command, words: list[Word]) -> Command:
     """The command that these words of another one are, with its pipes and redirections."""
+    before = command.words[: max(len(command.words) - len(words), 0)]
     return replace(
         command,
+        ways=_go_on(command, before),
         program=name_program(words[0]),
         words=tuple(words[1:]),
         text=" ".join(word.raw for word in words),
         assigns=(),
         via=(*command.via, command.name or "?"),
     )
+
+
+_GOING = {
+    "env": ("-C", "--chdir"),
+    "sudo": ("-D", "--chdir"),
+    "pnpm": ("-C", "--dir"),
+    "npm": ("-C", "--prefix"),
+    "yarn": ("--", "--cwd"),
+    "uv": ("--", "--directory"),
+    "poetry": ("-C", "--directory"),
+    "hatch": ("--", "--directory"),
+    "pdm": ("-p", "--project"),
+}
+"""Options that say in which folder the inner command runs."""
+
+
+def _go_on(command: Command, before: Sequence[Word]) -> Ways | None:
+    """The ways to the inner command: `env -C src ls`."""
+    if command.ways is None or command.name not in _GOING:
+        return command.ways
+    targets = tuple(find_values(before, *_GOING[command.name]))
+    return frozenset((*way, *targets) for way in command.ways)
 
 
 def _is_assignment(word: Word) -> bool:
@@ -264,14 +315,35 @@ def unwrap_runner(command: Command, owner: str) -> Script:
     at = next((n for n, word in enumerate(words) if word.value in verbs), None)
     if at is None:
         return Script(())
+    if command.name in _CONTAINERS:
+        rest = _take_contained(words[at + 1 :])
+        return Script((create_inner(command, rest),)) if rest else Script(())
     rest = [word for word in words[at + 1 :] if word.value != "--"]
     while rest and rest[0].is_flag:
         flag = rest.pop(0).value
         if command.name == "uv" and flag in _UV_VALUED and rest:
             rest.pop(0)
-    if command.name in _CONTAINERS:
-        rest = rest[1:]  # the container's or image's name
     return Script((create_inner(command, rest),)) if rest else Script(())
+
+
+def _take_contained(words: list[Word]) -> list[Word]:
+    """The command behind the options and the name of the container, image or pod."""
+    values = [word.value for word in words]
+    if "--" in values:
+        return words[values.index("--") + 1 :]
+    rest = list(words)
+    while rest and rest[0].is_flag:
+        if rest.pop(0).value in _CONTAINER_VALUED and rest:
+            rest.pop(0)
+    return rest[1:]
+
+
+_CONTAINER_VALUED = split_names(
+    "-e --env --env-file -v --volume --mount -p --publish -w --workdir -u --user --name --network "
+    "--net --entrypoint -h --hostname --platform -m --memory --cpus -l --label --ulimit --add-host "
+    "--dns --tmpfs --device --gpus --ipc --pid --userns --restart --shm-size --cap-add --cap-drop "
+    "--security-opt --link --expose --index -n --namespace -c --container --context --pull -a"
+)
 
 
 _UV_VALUED = split_names(
@@ -350,9 +422,14 @@ def unwrap_git_program(command: Command, owner: str) -> Script:
     return Script((create_inner(command, words),))
 
 
+DEBUGGERS = split_names("gdb gdb-multiarch rust-gdb lldb rust-lldb")
+"""Programs that run another one step by step."""
+
+
 def unwrap_debugger(command: Command, owner: str) -> Script:
-    """`gdb --args a b` runs `a b`."""
-    at = next((n for n, w in enumerate(command.words) if w.value in {"--args", "-args"}), None)
+    """`gdb --args a b` and `lldb -- a b` run `a b`."""
+    ends = {"--"} if (command.name or "").endswith("lldb") else {"--args", "-args"}
+    at = next((n for n, w in enumerate(command.words) if w.value in ends), None)
     rest = () if at is None else command.words[at + 1 :]
     return Script((create_inner(command, list(rest)),)) if rest else Script(())
 

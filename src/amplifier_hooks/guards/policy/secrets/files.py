@@ -15,6 +15,7 @@ from amplifier_hooks.guards.policy.paths import expand_braces
 
 _MOST_BYTES = 64 * 1024
 
+_TYPED = "what was typed before, perhaps with a secret in it"
 SECRET_FILES: Mapping[str, tuple[str, ...]] = {
     "settings of an environment": (
         ".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc", ".secrets",
@@ -67,6 +68,13 @@ SECRET_FILES: Mapping[str, tuple[str, ...]] = {
         ".qwen/oauth_creds.json", "github-copilot/{hosts,apps}.json", "opencode/auth.json",
         "{cursor,.cursor}/auth.json", "goose/secrets.yaml", ".aider.conf.yml",
     ),
+    _TYPED: (
+        ".{bash,zsh,sh,ksh,python,node_repl,psql,mysql,sqlite,rediscli,irb,pry,duckdb}_history",
+        ".{mycli,litecli,scala,php,octave,julia,ghc,lua}_history", ".{mycli,litecli}-history",
+        ".{histfile,zhistory,dbshell}", ".zsh_sessions/**", "fish/fish_history",
+        ".ipython/**/history.sqlite", ".mongodb/mongosh/*_repl_history", "pgcli/history",
+        "nushell/history*", "ConsoleHost_history.txt",
+    ),
 }  # fmt: skip
 """Globs, as guards of paths take them, by what such files hold."""
 
@@ -117,6 +125,11 @@ class SecretFiles(GuardedPaths):
 def describe_secret(pattern: str) -> str:
     """What files of a glob hold."""
     return _describe_all().get(pattern, "a secret")
+
+
+def is_certain(pattern: str) -> bool:
+    """Whether files of a glob surely hold a secret, unlike histories of shells and databases."""
+    return describe_secret(pattern) != _TYPED
 
 
 @lru_cache(maxsize=1)
