@@ -94,7 +94,8 @@ def test_a_number_names_a_stream_only_behind_an_ampersand(
         (create_literal("!"), None),
         (UNKNOWN, None),
         (Word("l*", "l*", glob=True), None),
-        (Word("~/x", "~/x", tilde=True), None),
+        (Word("~/x", "~/x", tilde=True), "~/x"),
+        (Word("~", "~", tilde=True), None),
     ],
 )
 def test_a_program_has_a_literal_name(word: Word, program: str | None) -> None:

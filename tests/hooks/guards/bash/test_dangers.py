@@ -490,7 +490,14 @@ def test_rights_of_somebody_else(source: str, action: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("source", "action"),
-    [("$x", "ask"), ("~/bin/x", "ask"), ("./r*", "ask"), ("$(f) a", "ask"), ("./x", None)],
+    [
+        ("$x", "ask"),
+        ("~", "ask"),
+        ("~/bin/x", None),
+        ("./r*", "ask"),
+        ("$(f) a", "ask"),
+        ("./x", None),
+    ],
 )
 def test_a_program_nobody_can_name(source: str, action: str | None) -> None:
     """Variables, globs and substitutions in the first place."""
