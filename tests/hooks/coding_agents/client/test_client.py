@@ -63,11 +63,6 @@ def test_the_judge_is_told_where_nobody_sees_the_agent(
     assert json.loads(done.stdout)["marks"] == marks
 
 
-def test_the_exit_code_is_the_judges(warm: Path) -> None:
-    """Whatever code the judge chose is the command's."""
-    assert call_client(warm, {"code": 7}).returncode == 7
-
-
 def test_large_events_and_large_answers_pass(warm: Path) -> None:
     """Ten million bytes in either direction arrive whole."""
     given = json.dumps({"size": 10_000_000, "filler": "y" * 10_000_000}).encode()
@@ -84,24 +79,7 @@ def test_it_imports_next_to_nothing() -> None:
     )
     used = subprocess.run([PYTHON, "-I", "-S", "-c", code], capture_output=True, check=True)
     assert set(used.stdout.split()) - set(bare.stdout.split()) == {b"_socket"}
-
-
-def test_its_version_is_the_packages() -> None:
-    """The resident process of another version is replaced, so the number must be kept up."""
-    assert version("amplifier-hooks") == client.VERSION
-
-
-def test_it_says_how_to_use_it(folder: Path) -> None:
-    """A command line that makes no sense is no answer."""
-    command = build_command(folder, "claude", "PreToolUse", "soon")
-    assert_refused(subprocess.run(command, capture_output=True, check=False), "usage")
-
-
-@pytest.mark.parametrize("seconds", [b"", b"soon", b"0", b"-1", b"inf", b"nan", b"1e9"])
-def test_what_is_no_time_to_wait_is_not_taken_for_one(seconds: bytes) -> None:
-    """A deadline that never comes would be none."""
-    with pytest.raises(ValueError):
-        client._read_limit(seconds)
+    assert version("amplifier-hooks") == client.VERSION  # a process of another one is replaced
 
 
 @pytest.mark.parametrize(
@@ -114,6 +92,9 @@ def test_the_environment_can_only_shorten_the_time(
     """Fewer seconds hold, more do not, and nonsense changes nothing."""
     monkeypatch.setitem(posix.environ, b"AMPLIFIER_GUEST_SECONDS", text.encode())
     assert client._read_limit(b"50") == limit
+    for seconds in (b"", b"soon", b"0", b"-1", b"inf", b"nan", b"1e9"):  # no deadline at all
+        with pytest.raises(ValueError):
+            client._read_limit(seconds)
 
 
 def test_a_judgement_that_takes_too_long_is_refused(warm: Path) -> None:
@@ -145,15 +126,9 @@ def test_rubbish_is_no_answer(folder: Path, answer: bytes) -> None:
     with serve_script(folder, answer, b"", answer):  # the second is who looks whether it is there
         done = call_client(folder)
     assert_refused(done, "answer")
-
-
-@pytest.mark.parametrize(
-    "received", [b"{}", b"\n0 2 0\n{}x", b"\n0 2\n{}", b"\n-1 0 0\n", b"x\n0 0 0\n", b"\n0 0 0"]
-)
-def test_an_answer_is_all_or_nothing(received: bytes) -> None:
-    """Something before it, behind it or missing in it, and it is none."""
-    with pytest.raises(ValueError, match="answer"):
-        client.read_answer(received)
+    for received in (b"\n0 2 0\n{}x", b"\n0 2\n{}", b"\n-1 0 0\n", b"x\n0 0 0\n", b"\n0 0 0"):
+        with pytest.raises(ValueError, match="answer"):
+            client.read_answer(received)
 
 
 def test_heartbeats_are_not_part_of_the_answer(folder: Path) -> None:
@@ -161,31 +136,6 @@ def test_heartbeats_are_not_part_of_the_answer(folder: Path) -> None:
     with serve_script(folder, b".....\n3 4 6\nsaid\nfacts"):
         done = call_client(folder)
     assert (done.returncode, done.stdout, done.stderr) == (3, b"said", b"\nfacts")
-
-
-def test_a_folder_that_others_can_enter_is_not_used(folder: Path) -> None:
-    """Somebody else could have put the socket there."""
-    folder.chmod(0o750)
-    assert_refused(call_client(folder), str(folder), "0700")
-
-
-def test_a_symlink_is_not_the_folder(folder: Path, tmp_path: Path) -> None:
-    """Whoever can exchange the link could choose the judge."""
-    link = tmp_path / "link"
-    link.symlink_to(folder)
-    assert_refused(call_client(link), "0700")
-
-
-def test_without_the_folder_it_says_what_to_do(tmp_path: Path) -> None:
-    """The guard was removed by hand, for instance."""
-    assert_refused(call_client(tmp_path / "gone"), "No such file", "install the guard again")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_the_folder_of_another_user_is_not_used(folder: Path) -> None:
-    """Not even root takes the answer of another user's process."""
-    os.chown(folder, NOBODY, NOBODY)
-    assert_refused(call_client(folder), "folder of yours")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -239,3 +189,17 @@ def _wait_until_it_reads(pid: int) -> None:
             return
         time.sleep(0.005)
     raise AssertionError("it does not read")
+
+
+def test_only_a_private_folder_of_the_caller_is_used(folder: Path, tmp_path: Path) -> None:
+    """Whoever can put a socket there, or exchange a link to it, could choose the judge."""
+    assert_refused(call_client(tmp_path / "gone"), "No such file", "install the guard again")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert_refused(call_client(link), "0700")
+    folder.chmod(0o750)
+    assert_refused(call_client(folder), str(folder), "0700")
+    folder.chmod(0o700)
+    if os.geteuid() == 0:  # not even root takes the answer of another user's process
+        os.chown(folder, NOBODY, NOBODY)
+        assert_refused(call_client(folder), "folder of yours")

@@ -20,12 +20,6 @@ def test_it_runs_the_client() -> None:
     assert done.stderr == "amplifier: usage: command.py FOLDER AGENT EVENT SECONDS [BUNDLE]\n"
 
 
-def test_there_is_next_to_nothing_to_compile() -> None:
-    """Each line of it costs at each call of each agent."""
-    lines = [line for line in COMMAND.read_text().splitlines() if line.strip()]
-    assert len(lines) < 10
-
-
 def test_nothing_of_the_library_is_hidden(tmp_path: Path) -> None:
     """The folder of the client stands behind everything else."""
     code = f"import sys; __file__ = {str(COMMAND)!r}; __name__ = 'x'\n{COMMAND.read_text()}"

@@ -13,7 +13,7 @@ from amplifier_hooks.coding_agents.daemon.dispatcher import (
     Lifetime,
     _get_limit,
 )
-from amplifier_hooks.coding_agents.daemon.protocol import Request, Response
+from amplifier_hooks.coding_agents.daemon.protocol import Request
 from tests.support.guest_resident import PlayedJudge
 
 
@@ -27,26 +27,6 @@ def make_request(payload: bytes = b"{}", seconds: float = 50) -> Request:
     return Request("claude", "PreToolUse", payload, seconds)
 
 
-async def test_the_judge_answers(judge: PlayedJudge) -> None:
-    """What it says is the response."""
-    response = await make_dispatcher(judge).answer(make_request(b'{"code": 3}'), time.monotonic())
-    assert response.code == 3
-
-
-async def test_a_judge_that_fails_has_not_judged(judge: PlayedJudge) -> None:
-    """Code 2, nothing on stdout, and one line that names the error."""
-    wanted = make_request(b'{"raise": "two\\nlines"}')
-    response = await make_dispatcher(judge).answer(wanted, time.monotonic())
-    sentence = b"amplifier: this was not judged: RuntimeError: two lines\n"
-    assert response == Response(2, b"", sentence)
-
-
-async def test_a_code_that_no_process_has_is_a_failure(judge: PlayedJudge) -> None:
-    """The client could not end with it."""
-    response = await make_dispatcher(judge).answer(make_request(b'{"code": 256}'), time.monotonic())
-    assert (response.code, b"256" in response.stderr) == (2, True)
-
-
 async def test_a_judge_that_takes_too_long_is_cancelled(judge: PlayedJudge) -> None:
     """The answer comes before the client gives up, and nothing is decided after it."""
     dispatcher = make_dispatcher(judge)
@@ -55,13 +35,6 @@ async def test_a_judge_that_takes_too_long_is_cancelled(judge: PlayedJudge) -> N
     assert b"within 0.1 seconds" in response.stderr
     await dispatcher.finish(50)
     assert (dispatcher.count_open(), judge.finished) == (0, 0)
-
-
-async def test_time_that_is_over_is_over(judge: PlayedJudge) -> None:
-    """The seconds count from when the client began."""
-    since = time.monotonic() - 49
-    response = await make_dispatcher(judge).answer(make_request(b'{"sleep": 90}'), since)
-    assert response.code == 2
 
 
 async def test_work_goes_on_when_nobody_waits_for_it(judge: PlayedJudge) -> None:
@@ -168,3 +141,30 @@ async def test_it_ends_at_once_when_told_to_and_only_once() -> None:
     lifetime.end("a test")
     assert closed == ["closed"]
     await asyncio.wait_for(lifetime.wait(lambda: True), 50)
+
+
+@pytest.mark.parametrize(
+    ("payload", "ago", "code", "said"),
+    [
+        (b'{"code": 3}', 0, 3, b""),
+        (
+            b'{"raise": "two\\nlines"}',
+            0,
+            2,
+            b"amplifier: this was not judged: RuntimeError: two lines\n",
+        ),
+        (b'{"code": 256}', 0, 2, b"256"),
+        (b'{"sleep": 90}', 49, 2, b"within"),
+    ],
+    ids=["judged", "failed", "no code that a process has", "its time is over"],
+)
+async def test_what_is_not_judged_is_code_2_and_one_line(
+    judge: PlayedJudge, payload: bytes, ago: float, code: int, said: bytes
+) -> None:
+    """Nothing on stdout then; the seconds count from when the client began."""
+    since = time.monotonic() - ago
+    response = await make_dispatcher(judge).answer(make_request(payload), since)
+    assert response.code == code
+    assert said in response.stderr
+    if code == 2:
+        assert (response.stdout, response.stderr.count(b"\n")) == (b"", 1)

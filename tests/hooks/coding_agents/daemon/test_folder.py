@@ -26,6 +26,9 @@ def test_clients_read_what_is_written(folder: Path) -> None:
     argv = [sys.executable, "-P", "-m", "amplifier_hooks.coding_agents", str(folder)]
     assert read_launch(os.fsencode(folder)) == (argv, {"HOME": "/h"}, None)
     assert (folder / "launch.json").stat().st_mode & 0o777 == 0o600
+    odd = os.fsdecode(b"/h\xff")  # a path may have any bytes
+    write_launch(folder, {"HOME": odd})
+    assert read_launch(os.fsencode(folder)).env == {"HOME": odd}
     write_launch(folder, {}, http=HttpPort(5, "t"))
     assert read_launch(os.fsencode(folder)).http == {"port": 5, "token": "t"}
 
@@ -43,13 +46,6 @@ def test_only_what_the_process_needs_is_kept_of_the_environment() -> None:
     assert select_environment(kept | dropped) == kept
 
 
-def test_bytes_that_are_no_text_survive(folder: Path) -> None:
-    """A path in the environment may have any bytes."""
-    odd = os.fsdecode(b"/h\xff")
-    write_launch(folder, {"HOME": odd})
-    assert read_launch(os.fsencode(folder)).env == {"HOME": odd}
-
-
 def test_each_door_has_a_token_of_its_own() -> None:
     """A port that one can listen on, and a word that nobody guesses."""
     one, other = choose_port(), choose_port()
@@ -58,14 +54,10 @@ def test_each_door_has_a_token_of_its_own() -> None:
     assert 1024 < one.port < 65536
 
 
-def test_it_is_with_the_other_data() -> None:
-    """The XDG folder, or the one below HOME."""
+def test_it_is_with_the_other_data_unless_the_path_is_too_long_for_a_socket() -> None:
+    """The kernel takes about a hundred bytes, and a letter may be several."""
     assert choose_folder({"XDG_DATA_HOME": "/d", "HOME": "/h"}) == Path("/d/amplifier/guests")
     assert choose_folder({"HOME": "/h"}) == Path("/h/.local/share/amplifier/guests")
-
-
-def test_a_path_too_long_for_a_socket_is_not_chosen() -> None:
-    """The kernel takes about a hundred bytes, and a letter may be several."""
     for home in ("/" + "h" * 90, "/" + "ä" * 45):
         chosen = choose_folder({"HOME": home, "TMPDIR": "/t"})
         assert not chosen.is_relative_to(home)
@@ -73,16 +65,12 @@ def test_a_path_too_long_for_a_socket_is_not_chosen() -> None:
         assert str(os.geteuid()) in str(chosen)
 
 
-def test_it_is_made_for_its_owner_only(tmp_path: Path) -> None:
-    """Whatever the umask; making it again changes nothing."""
-    place = tmp_path / "a" / "guests"
-    prepare_folder(place)
-    prepare_folder(place)
-    assert place.stat().st_mode & 0o777 == 0o700
-
-
 def test_what_is_there_already_must_be_as_private(tmp_path: Path) -> None:
-    """A folder that others can enter, or a link, is not made into one."""
+    """One is made for its owner only; a folder that others can enter, or a link, is not."""
+    place = tmp_path / "a" / "guests"
+    for _ in range(2):
+        prepare_folder(place)
+        assert place.stat().st_mode & 0o777 == 0o700
     loose = tmp_path / "loose"
     loose.mkdir(mode=0o755)
     link = tmp_path / "link"

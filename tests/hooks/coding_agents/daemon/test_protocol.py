@@ -8,22 +8,9 @@ from hypothesis import strategies as st
 
 from amplifier_hooks.coding_agents.client import client
 from amplifier_hooks.coding_agents.daemon import protocol
-from amplifier_hooks.coding_agents.daemon.protocol import Judge, Request, Response
+from amplifier_hooks.coding_agents.daemon.protocol import Judge, Response
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from tests.support.guest_resident import PlayedJudge
-
-
-def test_a_request_needs_no_more_than_its_event() -> None:
-    """What the client could not tell is empty, and nothing can be changed afterwards."""
-    request = Request("claude", "PreToolUse", b"{}", 5.0)
-    assert (request.cwd, request.bundle, request.marks) == ("", "", frozenset())
-    with pytest.raises(AttributeError):
-        request.event = "Stop"  # type: ignore[misc]
-
-
-def test_an_empty_response_is_no_opinion() -> None:
-    """Exit code 0 and not a byte."""
-    assert Response() == Response(0, b"", b"")
 
 
 @pytest.mark.parametrize("kind", [AgentJudge, PlayedJudge])
@@ -80,6 +67,9 @@ def test_any_answer_survives_the_way(code: int, out: bytes, err: bytes, beats: i
     """The client reads what was written, however many signs of life came before."""
     sent = protocol.BEAT * beats + protocol.write_answer(Response(code, out, err))
     assert client.read_answer(sent) == (code, out, err)
+    for other in (-1, 256):
+        with pytest.raises(ValueError, match="from 0 to 255"):
+            protocol.write_answer(Response(other))
 
 
 @given(st.binary(max_size=30), st.data())
@@ -89,13 +79,6 @@ def test_a_part_of_an_answer_is_none(out: bytes, data: st.DataObject) -> None:
     part = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises((ValueError, ConnectionError)):
         client.read_answer(part)
-
-
-@pytest.mark.parametrize("code", [-1, 256])
-def test_a_code_that_no_process_has_is_not_written(code: int) -> None:
-    """The client would not take it."""
-    with pytest.raises(ValueError, match="from 0 to 255"):
-        protocol.write_answer(Response(code))
 
 
 def test_the_patience_is_known_with_the_first_line() -> None:

@@ -111,6 +111,11 @@ def test_over_http_each_event_has_its_address() -> None:
         }
     ]
     assert is_ours(entry["hooks"][0])
+    others: tuple[Any, ...] = (None, [], "x", {}, {"command": 1}, {"command": "lint"})
+    assert not any(is_ours(one) for one in (*others, {"headers": []}))
+    for event in ("SessionStart", "Setup"):  # a command also starts the resident process
+        entry = build("claude", event, http=(4711, "secret"), every_event=True)
+        assert entry["hooks"][0]["type"] == "command"
 
 
 def test_over_http_the_bundle_is_a_header() -> None:
@@ -122,18 +127,3 @@ def test_over_http_the_bundle_is_a_header() -> None:
     for name in ("é", "$HOME", "\t"):
         with pytest.raises(UnusablePath, match="leave out --http"):
             build("claude", "PreToolUse", http=(4711, "secret"), bundle=Path(f"/{name}.yaml"))
-
-
-@pytest.mark.parametrize("event", ["SessionStart", "Setup"])
-def test_what_claude_never_sends_over_http_stays_a_command(event: str) -> None:
-    """It also starts the resident process."""
-    entry = build("claude", event, http=(4711, "secret"), every_event=True)
-    assert entry["hooks"][0]["type"] == "command"
-
-
-@pytest.mark.parametrize(
-    "handler", [None, [], "x", {}, {"command": 1}, {"command": "lint"}, {"headers": []}]
-)
-def test_what_others_wrote_is_not_ours(handler: Any) -> None:
-    """Whatever shape it has."""
-    assert not is_ours(handler)

@@ -67,10 +67,6 @@ def test_every_file_that_could_switch_a_guard_off_is_listed() -> None:
     for path in ("/h/.claude.json", "/h/.cursor/mcp.json", "/p/.mcp.json", "/p/.vscode/mcp.json"):
         assert Path(path) in guarded
     assert any((one / "client.py").is_file() for one in guarded)
-
-
-def test_without_a_project_no_relative_paths_are_listed() -> None:
-    """Only absolute ones."""
     assert all(one.is_absolute() for one in list_guarded_files(env=ENV))
 
 

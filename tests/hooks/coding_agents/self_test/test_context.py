@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -100,16 +101,8 @@ def test_an_installation_that_is_gone_is_no_error(project: Path) -> None:
     assert not scene.ticket.is_valid
 
 
-@pytest.mark.parametrize(
-    ("state", "fails"),
-    [("ok", False), ("cannot", False), ("yours", False), ("broken", True), ("untried", True)],
-)
-def test_only_what_should_work_and_does_not_is_a_failure(state: State, fails: bool) -> None:
-    """What an agent cannot do, or a person's own hooks do, is none."""
-    assert Finding("line", state).fails is fails
-
-
 DENIED = Verdict(decision="deny", reason="No shells on Tuesdays.")
+BROKEN = Verdict(decision="deny", reason="amplifier: the bundle is broken")
 
 
 @pytest.fixture
@@ -133,39 +126,43 @@ def test_what_the_agent_can_do_stands_in_its_table(context: CheckContext) -> Non
     assert not context.can(events.TOOL_POST, "ask")
 
 
-def test_a_block_of_the_person_s_own_hooks_is_no_fault(context: CheckContext) -> None:
-    """The event was heard, and denied with a reason that is neither the check's nor a failure."""
-    context.ticket.report("plain")
-    found = context.judge("line", "plain", Answer(DENIED, Reply()), works=False, how="")
-    assert (found.state, found.fails) == ("yours", False)
-    assert "No shells on Tuesdays." in found.detail
-
-
 @pytest.mark.parametrize(
-    ("verdict", "code"),
+    ("heard", "answer", "state", "said"),
     [
-        (DENIED, 2),
-        (Verdict(decision="deny", reason="amplifier: the bundle is broken"), 0),
-        (Verdict(), 0),
+        pytest.param(
+            True,
+            Answer(DENIED, Reply()),
+            "yours",
+            "No shells on Tuesdays.",
+            id="a reason that is neither the check's nor a failure is the person's own",
+        ),
+        pytest.param(True, Answer(DENIED, Reply(2)), "broken", "", id="an exit code"),
+        pytest.param(True, Answer(BROKEN, Reply()), "broken", "", id="a reason of our own"),
+        pytest.param(True, Answer(Verdict(), Reply()), "broken", "", id="nothing at all"),
+        pytest.param(
+            False,
+            Answer(DENIED, Reply()),
+            "broken",
+            "it was not judged: ",
+            id="a block that nobody heard proves nothing",
+        ),
+        pytest.param(
+            True,
+            Answer(Verdict(), Reply(1, "", "Traceback")),
+            "broken",
+            "Traceback (THE CALL IS LET THROUGH)",
+            id="what a person must know first",
+        ),
     ],
 )
-def test_a_failure_of_ours_is_a_fault(context: CheckContext, verdict: Verdict, code: int) -> None:
-    """An exit code, a reason of our own, or nothing at all."""
-    context.ticket.report("plain")
-    answer = Answer(verdict, Reply(code))
-    assert context.judge("line", "plain", answer, works=False, how="").state == "broken"
-
-
-def test_what_nobody_heard_was_not_judged(context: CheckContext) -> None:
-    """A block alone proves nothing: nothing may have been judged."""
-    found = context.judge("line", "plain", Answer(DENIED, Reply()), works=False, how="")
-    assert found.state == "broken"
-    assert found.detail.startswith("it was not judged: ")
-
-
-def test_it_says_whether_the_call_goes_on(context: CheckContext) -> None:
-    """That is what a person must know first about a broken guard."""
-    context.ticket.report("plain")
-    answer = Answer(Verdict(), Reply(1, "", "Traceback"))
+def test_what_does_not_work_is_a_fault_unless_the_person_wants_it(
+    context: CheckContext, heard: bool, answer: Answer, state: State, said: str
+) -> None:
+    """The finding says what happened, and whether the call goes on."""
+    if heard:
+        context.ticket.report("plain")
     found = context.judge("line", "plain", answer, works=False, how="")
-    assert found.detail == "Traceback (THE CALL IS LET THROUGH)"
+    assert found.state == state
+    assert said in found.detail
+    fails = {one: Finding("line", one).fails for one in get_args(State)}
+    assert {one for one, failed in fails.items() if failed} == {"broken", "untried"}

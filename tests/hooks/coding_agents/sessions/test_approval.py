@@ -72,10 +72,21 @@ class Terminal:
 
 
 async def test_an_answer_for_always_outlives_the_process() -> None:
-    """Another system with the same state does not ask again, and says whose answer it was."""
+    """Another system with the same state does not ask again, and says whose answer it was.
+
+    That of the older form counts as well; what is not a table of answers counts as nothing.
+    """
     state: dict[str, Any] = {}
     first = Person(ApprovalAnswer("Allow always", by="ann"))
     await RememberingApproval(first, state).decide(QUESTION)
+    damaged = Person("Allow once")
+    await RememberingApproval(damaged, {"guest_always": [1]}).decide(QUESTION)
+    assert damaged.asked == 1
+    older: dict[str, Any] = {}
+    assert await RememberingApproval(Terminal(), older).decide(QUESTION) == "Allow always"
+    assert await RememberingApproval(Person("x"), older).decide(QUESTION) == ApprovalAnswer(
+        "Allow always", by="rule:always, said by a person"
+    )
     second = Person(ApprovalAnswer("Deny always"))
     answer = await RememberingApproval(second, state).decide(QUESTION)
     assert answer == ApprovalAnswer("Allow always", by="rule:always, said by ann")
@@ -117,22 +128,6 @@ async def test_an_answer_for_once_is_not_kept() -> None:
         assert person.asked == 1
 
 
-async def test_the_older_form_is_asked_too() -> None:
-    """Its answer is kept as well."""
-    state: dict[str, Any] = {}
-    assert await RememberingApproval(Terminal(), state).decide(QUESTION) == "Allow always"
-    assert await RememberingApproval(Person("x"), state).decide(QUESTION) == ApprovalAnswer(
-        "Allow always", by="rule:always, said by a person"
-    )
-
-
-async def test_a_damaged_state_is_no_answer() -> None:
-    """What is not a table of answers counts as nothing."""
-    person = Person("Allow once")
-    await RememberingApproval(person, {"guest_always": [1]}).decide(QUESTION)
-    assert person.asked == 1
-
-
 # A call that the agent asked its person about, and then ran
 
 COMMAND: Data = {"command": "npm ci", "description": "Install"}
@@ -156,46 +151,6 @@ async def run(one: Agent, call_id: str, given: Data = COMMAND, **more: Any) -> V
     return verdict
 
 
-async def test_a_call_that_ran_is_not_asked_about_again(project: Path) -> None:
-    """Its result shows that the person said yes: the same call goes on."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        assert (await run(one, "c1")).decision == "ask"
-        again = [await run(one, name) for name in ("c2", "c3")]
-    assert [one.decision for one in again] == ["allow", "allow"]
-
-
-async def test_without_a_result_it_is_asked_about_again(project: Path) -> None:
-    """A question is no answer, and neither is that the agent went on without the call."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await call(one, "c1")
-        assert (await call(one, "c2")).decision == "ask"
-        await one.tell("Stop")
-        assert (await call(one, "c3")).decision == "ask"
-
-
-async def test_a_result_after_the_end_of_the_turn_is_no_clear_sign(project: Path) -> None:
-    """By then, the call was taken for one that did not run."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await call(one, "c1")
-        await one.tell("Stop")
-        await one.tell("PostToolUse", tool_use_id="c1", tool_input=COMMAND)
-        assert (await call(one, "c2")).decision == "ask"
-
-
-async def test_a_result_of_another_input_allows_neither(project: Path) -> None:
-    """What ran is not what was asked about."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        other = {**COMMAND, "command": "npm ci --force"}
-        await call(one, "c1")
-        await one.tell("PostToolUse", tool_use_id="c1", tool_input=other)
-        assert (await call(one, "c2")).decision == "ask"
-        assert (await call(one, "c3", other)).decision == "ask"
-
-
 async def test_other_calls_are_asked_about(project: Path) -> None:
     """Another input, tool or folder is another call."""
     (project / "below").mkdir()
@@ -209,8 +164,42 @@ async def test_other_calls_are_asked_about(project: Path) -> None:
         assert (await call(one, "c5")).decision == "allow"
 
 
-async def test_another_question_is_asked(project: Path) -> None:
-    """Of another hook, or in other words; what was allowed is not asked once more beside it."""
+async def test_a_call_that_ran_is_not_asked_about_again(project: Path) -> None:
+    """Its result shows that the person said yes; the trail and hooks are told by which call."""
+    async with start("claude", project) as one:
+        make_asking(one)
+        assert (await run(one, "c1")).decision == "ask"
+        required = one.hook("approval:required", action="continue")
+        granted = one.hook("approval:granted", action="continue")
+        assert [(await run(one, name)).decision for name in ("c2", "c3")] == ["allow", "allow"]
+    assert required == []
+    assert [told["by"] for told in granted] == ["rule:remembered from c1"] * 2
+    records = list(read_records(open_log(locate_trail({}, "s1"))))
+    found = [record for record in records if record["type"] == "approval_cache_hit"]
+    assert {(one["hook"], one["body"]["by"]) for one in found} == {
+        ("test", "rule:remembered from c1")
+    }
+    assert [one["type"] for one in records].count("approval_requested") == 1
+
+
+async def test_without_a_clear_sign_it_is_asked_about_again(project: Path) -> None:
+    """No result, one that comes after the end of the turn, or one of another input."""
+    other = {**COMMAND, "command": "npm ci --force"}
+    async with start("claude", project) as one:
+        make_asking(one)
+        await call(one, "c1")
+        assert (await call(one, "c2")).decision == "ask"
+        await one.tell("Stop")
+        assert (await call(one, "c3")).decision == "ask"
+        await one.tell("PostToolUse", tool_use_id="c1", tool_input=COMMAND)
+        assert (await call(one, "c4")).decision == "ask"
+        await one.tell("PostToolUse", tool_use_id="c4", tool_input=other)
+        assert (await call(one, "c5")).decision == "ask"
+        assert (await call(one, "c6", other)).decision == "ask"
+
+
+async def test_hooks_are_asked_each_time(project: Path) -> None:
+    """Another question is put, without the one that was allowed; what they deny stays denied."""
     async with start("claude", project) as one:
         make_asking(one)
         await run(one, "c1")
@@ -219,30 +208,13 @@ async def test_another_question_is_asked(project: Path) -> None:
         assert (verdict.decision, verdict.reason) == ("ask", "Really?")
         make_asking(one, "Are you sure?", name="test")
         assert "Are you sure?" in str((await call(one, "c3")).reason)
-
-
-async def test_a_denial_comes_before_every_yes(project: Path) -> None:
-    """Hooks are asked each time, and what they deny stays denied."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await run(one, "c1")
         one.hook(TOOL_PRE, name="strict", action="deny", reason="no more")
-        verdict = await call(one, "c2")
+        verdict = await call(one, "c4")
     assert (verdict.decision, "no more" in str(verdict.reason)) == ("deny", True)
 
 
-async def test_another_session_asks(project: Path) -> None:
-    """What was allowed in one holds for that one."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await run(one, "c1")
-    async with start("claude", project, "s2") as other:
-        make_asking(other)
-        assert (await call(other, "c1")).decision == "ask"
-
-
-async def test_it_holds_when_another_process_goes_on_with_the_session(project: Path) -> None:
-    """After a crash of ours, and when the session is resumed."""
+async def test_it_holds_for_the_session_and_in_another_process(project: Path) -> None:
+    """After a crash of ours, and when it is resumed; a damaged memory allows nothing."""
     async with start("claude", project) as one:
         make_asking(one)
         await run(one, "c1")
@@ -250,36 +222,8 @@ async def test_it_holds_when_another_process_goes_on_with_the_session(project: P
     async with start("claude", project, state=state) as resumed:
         make_asking(resumed)
         assert (await call(resumed, "c2")).decision == "allow"
-
-
-async def test_the_trail_says_by_which_call(project: Path) -> None:
-    """A yes that nobody gave this time names the one that somebody did."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await run(one, "c1")
-        await run(one, "c2")
-    records = list(read_records(open_log(locate_trail({}, "s1"))))
-    (found,) = [record for record in records if record["type"] == "approval_cache_hit"]
-    assert (found["hook"], found["body"]["by"]) == ("test", "rule:remembered from c1")
-    assert [one["type"] for one in records].count("approval_requested") == 1
-
-
-async def test_a_hook_is_told_of_the_yes_and_of_no_question(project: Path) -> None:
-    """Whoever notifies people has nothing to notify them of."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await run(one, "c1")
-        required = one.hook("approval:required", action="continue")
-        granted = one.hook("approval:granted", action="continue")
-        await call(one, "c2")
-    assert required == []
-    assert [told["by"] for told in granted] == ["rule:remembered from c1"]
-
-
-async def test_a_damaged_memory_allows_nothing(project: Path) -> None:
-    """What is not a table of calls counts as nothing."""
-    async with start("claude", project) as one:
-        make_asking(one)
-        await run(one, "c1")
-        one.guest.coordinator.session_state["guest_ran"] = ["x"]
-        assert (await call(one, "c2")).decision == "ask"
+        resumed.guest.coordinator.session_state["guest_ran"] = ["x"]
+        assert (await call(resumed, "c3")).decision == "ask"
+    async with start("claude", project, "s2") as other:
+        make_asking(other)
+        assert (await call(other, "c1")).decision == "ask"

@@ -11,22 +11,6 @@ from tests.support.harness import Harness
 DEPLOY = {"command": "deploy --dry-run"}
 
 
-async def test_a_denial_carries_its_reason(harness: Harness) -> None:
-    """The agent reads why."""
-    answer = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="not now")
-    async with harness.mounted("shell", configure("PreToolUse", make_command(answer))):
-        result = await harness.pre("Bash", command="ls")
-    assert (result.action, result.reason) == ("deny", "not now")
-
-
-async def test_the_older_way_to_block_works_too(harness: Harness) -> None:
-    """`decision` and `reason` beside one another, as hooks wrote it first."""
-    command = make_command({"decision": "block", "reason": "old"})
-    async with harness.mounted("shell", configure("PreToolUse", command)):
-        result = await harness.pre("Bash", command="ls")
-    assert (result.action, result.reason) == ("deny", "old")
-
-
 async def test_a_rewritten_input_is_the_one_that_runs(harness: Harness) -> None:
     """What the hook hands back replaces the whole input."""
     answer = specific("PreToolUse", permissionDecision="allow", updatedInput={"command": "ls -l"})

@@ -13,6 +13,9 @@ from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
 from tests.support.harness import Harness
 
 Data = dict[str, Any]
+BASH: Data = {"tool_name": "Bash"}
+LS = {"command": "ls"}
+GIT = {"command": "git status"}
 
 
 def make_handler(native: str = "PreToolUse", where: str = "a", **fields: Any) -> Handler:
@@ -52,31 +55,6 @@ def test_a_failed_tool_is_a_failure_and_not_a_use(harness: Harness) -> None:
     assert select(selector, "tool:error", tool_name="Bash", error="x") == ["failure"]
 
 
-def test_a_matcher_is_compared_with_both_names_of_a_tool(harness: Harness) -> None:
-    """Claude knows our Todo and Delegate as TodoWrite and Task."""
-    selector = make_selector(harness, make_handler(matcher="TodoWrite|Task"))
-    for name, wanted in [("Todo", ["a"]), ("Delegate", ["a"]), ("Task", ["a"]), ("Read", [])]:
-        assert select(selector, "tool:pre", tool_name=name) == wanted
-
-
-def test_a_matcher_of_an_event_without_tools_is_compared_with_its_own_field(
-    harness: Harness,
-) -> None:
-    """SessionStart hooks may be for resumed sessions only."""
-    selector = make_selector(harness, make_handler("SessionStart", matcher="resume"))
-    assert select(selector, "session:start", source="resume") == ["a"]
-    assert select(selector, "session:start", source="startup") == []
-
-
-def test_a_rule_keeps_a_hook_from_being_started(harness: Harness) -> None:
-    """`if` looks at the input of the tool."""
-    selector = make_selector(harness, make_handler(condition="Bash(git *)"))
-    call: Data = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
-    assert select(selector, "tool:pre", **call) == []
-    call["tool_input"] = {"command": "git status"}
-    assert select(selector, "tool:pre", **call) == ["a"]
-
-
 def test_a_hook_that_runs_once_is_spent_by_being_selected(harness: Harness) -> None:
     """An event that was not for it does not spend it."""
     selector = make_selector(harness, make_handler(once=True, matcher="Bash"))
@@ -94,19 +72,10 @@ def test_a_call_carries_what_the_session_is(tmp_path: Path) -> None:
     assert (call.session_id, call.agent_id) == ("session-1", None)
     assert (call.cwd, call.transcript) == (str(tmp_path), "/t/1.jsonl")
     assert call.blocked_stops == 3
-
-
-def test_a_sub_agents_call_names_the_session_and_the_sub_agent(harness: Harness) -> None:
-    """Its events come to the same hooks, so they must be told apart."""
-    selector = make_selector(harness, make_handler())
-    [(_, call)] = selector.select("tool:pre", {"tool_name": "Bash", "session_id": "child-7"})
-    assert (call.session_id, call.agent_id) == ("test-session", "child-7")
-
-
-def test_the_folder_of_the_project_can_be_configured(harness: Harness) -> None:
-    """`project_dir` comes before the working directory."""
-    selector = make_selector(harness, make_handler(), project_dir="/elsewhere")
-    [(_, call)] = selector.select("tool:pre", {"tool_name": "Bash"})
+    # A sub-agent's events come to the same hooks, so they must be told apart.
+    elsewhere = make_selector(harness, make_handler(), project_dir="/elsewhere")
+    [(_, call)] = elsewhere.select("tool:pre", {"tool_name": "Bash", "session_id": "child-7"})
+    assert (call.session_id, call.agent_id) == ("session-1", "child-7")
     assert call.cwd == "/elsewhere"
 
 
@@ -122,12 +91,39 @@ def test_a_question_is_told_with_the_input_that_it_is_about(harness: Harness) ->
     assert call.input == {"a": 1}
     [(_, call)] = selector.select("approval:required", {"tool_name": "Read"})
     assert call.input == {}
+    for odd in (None, "deploy", ["deploy"]):
+        selector.remember_input({"tool_name": "Bash", "tool_input": odd})
+        [(_, call)] = selector.select("approval:required", {"tool_name": "Bash"})
+        assert call.input == {}
 
 
-@pytest.mark.parametrize("given", [None, "deploy", ["deploy"]])
-def test_an_odd_input_is_remembered_as_an_empty_one(harness: Harness, given: Any) -> None:
-    """Nothing that an event carries may break the question about it."""
-    selector = make_selector(harness, make_handler("PermissionRequest"))
-    selector.remember_input({"tool_name": "Bash", "tool_input": given})
-    [(_, call)] = selector.select("approval:required", {"tool_name": "Bash"})
-    assert call.input == {}
+@pytest.mark.parametrize(
+    ("handler", "event", "data", "runs"),
+    [
+        # Claude knows our Todo and Delegate as TodoWrite and Task.
+        ({"matcher": "TodoWrite|Task"}, "tool:pre", {"tool_name": "Todo"}, True),
+        ({"matcher": "TodoWrite|Task"}, "tool:pre", {"tool_name": "Delegate"}, True),
+        ({"matcher": "TodoWrite|Task"}, "tool:pre", {"tool_name": "Task"}, True),
+        ({"matcher": "TodoWrite|Task"}, "tool:pre", {"tool_name": "Read"}, False),
+        (
+            {"native": "SessionStart", "matcher": "resume"},
+            "session:start",
+            {"source": "resume"},
+            True,
+        ),
+        (
+            {"native": "SessionStart", "matcher": "resume"},
+            "session:start",
+            {"source": "startup"},
+            False,
+        ),
+        ({"condition": "Bash(git *)"}, "tool:pre", {**BASH, "tool_input": LS}, False),
+        ({"condition": "Bash(git *)"}, "tool:pre", {**BASH, "tool_input": GIT}, True),
+    ],
+)
+def test_matchers_and_rules_keep_a_hook_from_being_started(
+    harness: Harness, handler: Data, event: str, data: Data, runs: bool
+) -> None:
+    """By both names of a tool, by its input, or by the event's own field."""
+    selector = make_selector(harness, make_handler(**handler))
+    assert select(selector, event, **data) == (["a"] if runs else [])
