@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 import subprocess
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,10 +126,12 @@ def test_a_denied_network_is_a_loopback_of_its_own(wall: Wall) -> None:
 @needs_bubblewrap
 def test_temporary_folders_are_private(wall: Wall) -> None:
     """What is written to /tmp and /var/tmp lands in the folder of the session."""
-    run(wall, "echo x > /tmp/from-the-sandbox; echo x > /var/tmp/and-another")
+    ours = f"from-the-sandbox-{uuid.uuid4()}"
+    run(wall, f"echo x > /tmp/{ours}; echo x > /var/tmp/{ours}-too")
     names = {path.name for path in wall.temporary.iterdir()}
-    assert names >= {"from-the-sandbox", "and-another"}
-    assert not Path("/tmp/from-the-sandbox").exists()
+    assert names >= {ours, f"{ours}-too"}
+    assert not Path("/tmp", ours).exists()
+    assert not Path("/var/tmp", f"{ours}-too").exists()
 
 
 @needs_bubblewrap
