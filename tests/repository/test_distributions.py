@@ -83,6 +83,17 @@ def environment(tmp_path: Path, wheels: Path) -> Environment:
     return Environment(tmp_path / "env", wheels)
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Environment:
+    """One with ours, where another kernel was before; a test leaves it as it was."""
+    folder = tmp_path_factory.mktemp("installed")
+    environment = Environment(folder / "env", wheels)
+    environment.install(write_other_kernel(folder))
+    assert list(environment.site.glob("amplifier_core/_engine*"))
+    environment.install("amplifier-hooks")
+    return environment
+
+
 def read_project(name: str) -> dict[str, Any]:
     """What a pyproject.toml says of its distribution."""
     text = (FOLDERS[name] / "pyproject.toml").read_text(encoding="utf-8")
@@ -154,47 +165,46 @@ async def test_the_trail_is_installed_alone_and_verifies_a_log(
     assert done.stdout.startswith("CONSISTENT")
 
 
-@pytest.mark.parametrize("needs", ["amplifier-core>=1.0", "amplifier-core==2.0.2"])
 def test_a_module_that_depends_on_amplifier_core_is_content_with_ours(
-    needs: str, environment: Environment
+    installed: Environment,
 ) -> None:
     """Nothing is fetched, and nothing of ours is replaced."""
-    write_wheel(environment.wheels, "amplifier_module_example", "1.0", needs=needs)
-    environment.install("amplifier-hooks")
-    environment.install("amplifier-module-example")
-    (metadata,) = environment.site.glob("amplifier_core-*.dist-info")
+    for name, needs in (("one", ">=1.0"), ("other", "==2.0.2")):
+        module = f"amplifier_module_{name}"
+        write_wheel(installed.wheels, module, "1.0", needs=f"amplifier-core{needs}")
+    installed.install("amplifier-module-one", "amplifier-module-other")
+    (metadata,) = installed.site.glob("amplifier_core-*.dist-info")
     assert "+hooks." in metadata.name
-    assert environment.is_consistent()
-    assert environment.run("amplifier-hooks", "--version").returncode == 0
+    assert installed.is_consistent()
+    assert installed.run("amplifier-hooks", "--version").returncode == 0
 
 
-def test_ours_replaces_another_kernel_completely(environment: Environment, tmp_path: Path) -> None:
+def test_ours_replaces_another_kernel_completely(installed: Environment) -> None:
     """No engine is left, so that nothing is mixed."""
-    environment.install(write_other_kernel(tmp_path))
-    assert list(environment.site.glob("amplifier_core/_engine*"))
-    environment.install("amplifier-hooks")
-    assert not list(environment.site.glob("amplifier_core/_engine*"))
-    assert environment.run("python", "-c", "import amplifier_core").returncode == 0
+    assert not list(installed.site.glob("amplifier_core/_engine*"))
+    assert installed.run("python", "-c", "import amplifier_core").returncode == 0
 
 
-def test_another_kernel_that_replaces_ours_is_named(
-    environment: Environment, tmp_path: Path
-) -> None:
+def test_another_kernel_that_replaces_ours_is_named(installed: Environment, tmp_path: Path) -> None:
     """By pip, and by each command in one sentence."""
-    environment.install("amplifier-hooks")
-    environment.install(write_other_kernel(tmp_path))
-    assert not environment.is_consistent()
-    for command in (["doctor"], ["--help"]):
-        done = environment.run("amplifier-hooks", *command)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-        assert "not completely installed" in done.stderr
-        assert "docs/installing.md" in done.stderr
+    installed.install(write_other_kernel(tmp_path))
+    try:
+        assert not installed.is_consistent()
+        for command in (["doctor"], ["--help"]):
+            done = installed.run("amplifier-hooks", *command)
+            assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+            assert "not completely installed" in done.stderr
+            assert "docs/installing.md" in done.stderr
+    finally:
+        installed.install("amplifier-hooks")
 
 
-def test_what_is_removed_afterwards_is_named(environment: Environment) -> None:
+def test_what_is_removed_afterwards_is_named(installed: Environment, tmp_path: Path) -> None:
     """As by the removal of a version of ours that had all three packages in one."""
-    environment.install("amplifier-hooks")
-    shutil.rmtree(environment.site / "amplifier_audit")
-    done = environment.run("amplifier", "doctor")
+    removed = shutil.move(installed.site / "amplifier_audit", tmp_path)
+    try:
+        done = installed.run("amplifier", "doctor")
+    finally:
+        shutil.move(removed, installed.site)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "No module named 'amplifier_audit'" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,7 @@ def test_the_tests_that_read_it_run_only_where_it_is(tmp_path: Path, there: bool
     done = subprocess.run(
         [*program, "--import-mode=importlib", "-o", "pythonpath=.", "tests"],
         cwd=tmp_path / "clone",
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,
