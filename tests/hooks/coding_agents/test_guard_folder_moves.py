@@ -55,16 +55,12 @@ def _find(command: str, folder: Path) -> Path | None:
     return find_uprooted(command, folder, files)
 
 
-@pytest.mark.parametrize("command", AWAY)
-def test_taking_the_folder_of_a_guard_away_is_found(command: str, folder: Path) -> None:
-    """Whichever folder above it is named."""
-    assert _find(command, folder) == folder / ".claude" / "settings.json"
-
-
-@pytest.mark.parametrize("command", STAYING)
-def test_what_leaves_the_guard_in_its_place_is_not(command: str, folder: Path) -> None:
-    """Neither is the folder of a file that is not there."""
-    assert _find(command, folder) is None
+def test_taking_the_folder_of_a_guard_away_is_found(folder: Path) -> None:
+    """Whichever folder above it is named; not what leaves it in its place, nor where none is."""
+    for command in AWAY:
+        assert _find(command, folder) == folder / ".claude" / "settings.json", command
+    for command in STAYING:
+        assert _find(command, folder) is None, command
 
 
 def test_a_command_with_too_many_words_is_not_looked_through(folder: Path) -> None:

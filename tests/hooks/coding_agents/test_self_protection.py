@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.installing.record import Record, Records
 from amplifier_hooks.guards.guard_folder_moves import MOST_READINGS
+from amplifier_hooks.guards.policy.agent_programs import AgentProgram
 from amplifier_hooks.guards.self_protection import (
     find_personal_act,
     find_records,
@@ -65,28 +66,27 @@ NO_AGENT += [
 ]
 
 
-@pytest.mark.parametrize("command", UNGUARDED)
-def test_an_agent_without_its_hooks_is_found(command: str) -> None:
-    """By an option, by a variable, or by a command that changes its settings."""
-    assert find_unguarded_agent(command) is not None
+def test_an_agent_without_its_hooks_is_found() -> None:
+    """By an option, by a variable, or by a command that changes its settings; no other command."""
+    for command in GUARDED:
+        assert find_unguarded_agent(command) is None, command
+    for command in UNGUARDED:
+        assert find_unguarded_agent(command) is not None, command
 
 
-@pytest.mark.parametrize("command", GUARDED)
-def test_other_commands_are_not_taken_for_an_agent(command: str) -> None:
-    """An agent with its hooks is judged by them."""
-    assert find_unguarded_agent(command) is None
+def test_an_agent_that_has_no_guard_is_found() -> None:
+    """Whatever runs it, under each name that it has; no other program, and no mere question."""
 
+    def never(agent: AgentProgram, folder: Path) -> bool:
+        return False
 
-@pytest.mark.parametrize("command", NEVER_GUARDED)
-def test_an_agent_that_has_no_guard_is_found(command: str) -> None:
-    """Whatever runs it, and under each name that it has."""
-    assert find_unguarded_agent(command, is_guarded=lambda agent, folder: bool(agent.guard))
+    def by_name(agent: AgentProgram, folder: Path) -> bool:
+        return bool(agent.guard)
 
-
-@pytest.mark.parametrize("command", NO_AGENT)
-def test_what_starts_no_agent_is_not_found(command: str) -> None:
-    """Another program of the same name, a package that is only installed, a question to it."""
-    assert find_unguarded_agent(command, is_guarded=lambda agent, folder: False) is None
+    for command in NO_AGENT:
+        assert find_unguarded_agent(command, is_guarded=never) is None, command
+    for command in NEVER_GUARDED:
+        assert find_unguarded_agent(command, is_guarded=by_name), command
 
 
 @pytest.mark.parametrize(
@@ -163,16 +163,12 @@ ORDINARY += [
 ]
 
 
-@pytest.mark.parametrize("command", PERSONAL)
-def test_what_only_people_do_is_found(command: str) -> None:
-    """However the program is started."""
-    assert find_personal_act(command) is not None
-
-
-@pytest.mark.parametrize("command", ORDINARY)
-def test_other_commands_are_not_taken_for_it(command: str) -> None:
-    """Neither other commands of ours nor other programs."""
-    assert find_personal_act(command) is None
+def test_what_only_people_do_is_found() -> None:
+    """However the program is started; other commands of ours and other programs are not."""
+    for command in ORDINARY:
+        assert find_personal_act(command) is None, command
+    for command in PERSONAL:
+        assert find_personal_act(command) is not None, command
 
 
 async def test_an_agent_does_not_decide_about_itself(project: Path) -> None:
@@ -203,10 +199,13 @@ async def test_an_agent_does_not_decide_about_itself(project: Path) -> None:
     ],
 )
 def test_records_and_keys_are_not_even_read(
-    given: dict[str, str], home: Path, project: Path
+    given: dict[str, str], home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A token in there could answer questions."""
+    """A token in there could answer questions; data need not lie below the home."""
     assert find_records(given, project) == str(home / ".local/share/amplifier")
+    monkeypatch.setenv("XDG_DATA_HOME", "/srv/data")
+    assert find_records({"command": "ls /srv/data/amplifier"}, project) == "/srv/data/amplifier"
+    assert find_records({"command": "ls ~/.local/share/amplifier"}, project) is None
 
 
 @pytest.mark.parametrize(
@@ -245,12 +244,3 @@ async def test_a_link_leads_no_way_around(home: Path, project: Path) -> None:
         )
     assert verdict.decision == "deny"
     assert "records and keys" in str(verdict.reason)
-
-
-async def test_a_folder_elsewhere_is_kept_out_of_as_well(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Data need not lie below the home."""
-    monkeypatch.setenv("XDG_DATA_HOME", "/srv/data")
-    assert find_records({"command": "ls /srv/data/amplifier"}, project) == "/srv/data/amplifier"
-    assert find_records({"command": "ls ~/.local/share/amplifier"}, project) is None

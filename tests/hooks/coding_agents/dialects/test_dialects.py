@@ -112,13 +112,15 @@ GATES: dict[str, set[str]] = {
 """Those of the others stand in the tables of their powers."""
 
 
-@pytest.mark.parametrize("agent", GATES)
-def test_gates_are_the_events_before_something_happens_or_is_shown(agent: str) -> None:
+def test_gates_are_the_events_before_something_happens_or_is_shown() -> None:
     """A guard that cannot be asked must not make an agent go on for ever, or never start."""
-    rows = DIALECTS[agent].events
-    assert {native for native, row in rows.items() if row.gate} == GATES[agent]
-    if agent == "opencode":
-        assert GATES[agent] == {native for native, row in rows.items() if "deny" in row.powers}
+    for agent in GATES:
+        rows = DIALECTS[agent].events
+        assert {native for native, row in rows.items() if row.gate} == GATES[agent], agent
+        if agent == "opencode":
+            assert GATES[agent] == {
+                native for native, row in rows.items() if "deny" in row.powers
+            }, agent
 
 
 @pytest.mark.parametrize(
@@ -151,10 +153,10 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("agent", ENVIRONMENTS)
-def test_scripts_find_the_project_in_their_environment(agent: str) -> None:
+def test_scripts_find_the_project_in_their_environment() -> None:
     """Under the names of their agent and of Claude; a plugin looks nothing up."""
-    assert DIALECTS[agent].build_environment(make_call("any")) == ENVIRONMENTS[agent]
+    for agent in ENVIRONMENTS:
+        assert DIALECTS[agent].build_environment(make_call("any")) == ENVIRONMENTS[agent], agent
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -60,28 +61,25 @@ def read_decision(response: Response) -> str:
     return decision
 
 
-@pytest.mark.parametrize("spelling", DOCUMENTED["spellings"])
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("case", DOCUMENTED["denied"])
-async def test_vscode_is_denied_what_the_rules_forbid(
-    judge: AgentJudge, project: Path, line: str, spelling: str, case: str
+WAYS = list(product(LINES, DOCUMENTED["spellings"]))
+CASES = [
+    (kind, case, decision)
+    for kind, decision in (("denied", "deny"), ("allowed", ""))
+    for case in DOCUMENTED[kind]
+]
+
+
+@pytest.mark.parametrize(("kind", "case", "decision"), CASES)
+async def test_vscode_is_denied_what_the_rules_forbid_and_nothing_else(
+    judge: AgentJudge, project: Path, kind: str, case: str, decision: str
 ) -> None:
     """In Claude's form of an answer, by either line and in either spelling."""
-    payload = tell(project, spelling, tool_use_id="tool-1", **DOCUMENTED["denied"][case])
-    response = await judge.answer(Request(line, LINES[line], payload, 60.0))
-    assert read_decision(response) == "deny", response
-
-
-@pytest.mark.parametrize("spelling", DOCUMENTED["spellings"])
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("case", DOCUMENTED["allowed"])
-async def test_vscode_may_do_the_rest(
-    judge: AgentJudge, project: Path, line: str, spelling: str, case: str
-) -> None:
-    """Before, every call of it was refused."""
-    payload = tell(project, spelling, tool_use_id="tool-1", **DOCUMENTED["allowed"][case])
-    response = await judge.answer(Request(line, LINES[line], payload, 60.0))
-    assert (response.code, response.stdout) == (0, b""), response
+    for number, (line, spelling) in enumerate(WAYS):
+        told = {**DOCUMENTED[kind][case], "tool_use_id": f"tool-{number}"}
+        payload = tell(project, spelling, **told)
+        response = await judge.answer(Request(line, LINES[line], payload, 60.0))
+        assert read_decision(response) == decision, (line, spelling, response)
+        assert decision or (response.code, response.stdout) == (0, b""), (line, spelling)
 
 
 async def test_a_prompt_of_vscode_is_refused_by_the_exit_code(

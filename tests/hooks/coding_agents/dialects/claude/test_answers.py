@@ -159,11 +159,11 @@ def test_a_bottomless_result_is_cut_off() -> None:
 ANY = sorted(EVENTS)
 
 
-@pytest.mark.parametrize("native", [one for one in ANY if one != "PermissionRequest"])
-def test_code_2_is_a_denial_at_almost_every_event(native: str) -> None:
+def test_code_2_is_a_denial_at_almost_every_event() -> None:
     """What a denial comes to is up to the event."""
-    verdict = read(DIALECT, native, code=2, stderr="no")
-    assert verdict == Verdict(decision="deny", reason="no")
+    for native in [one for one in ANY if one != "PermissionRequest"]:
+        verdict = read(DIALECT, native, code=2, stderr="no")
+        assert verdict == Verdict(decision="deny", reason="no"), native
 
 
 def test_code_2_is_no_answer_to_a_permission() -> None:
@@ -175,21 +175,21 @@ def test_code_2_is_no_answer_to_a_permission() -> None:
     assert read(DIALECT, "PermissionRequest", refusal) == Verdict("deny", reason)
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_context_can_be_added_at_every_event(native: str) -> None:
+def test_context_can_be_added_at_every_event() -> None:
     """Where it ends up is up to the event."""
-    verdict = read(DIALECT, native, specific(native, additionalContext="remember"))
-    assert verdict == Verdict(context=("remember",))
+    for native in ANY:
+        verdict = read(DIALECT, native, specific(native, additionalContext="remember"))
+        assert verdict == Verdict(context=("remember",)), native
 
 
 SPEAKS_PLAINLY = {"UserPromptSubmit", "UserPromptExpansion", "SessionStart"}
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_plain_text_is_context_for_a_prompt_and_a_start_only(native: str) -> None:
+def test_plain_text_is_context_for_a_prompt_and_a_start_only() -> None:
     """Elsewhere nobody reads it, and it is no failure."""
-    expected = ("branch: main",) if native in SPEAKS_PLAINLY else ()
-    assert read(DIALECT, native, "branch: main\n") == Verdict(context=expected)
+    for native in ANY:
+        expected = ("branch: main",) if native in SPEAKS_PLAINLY else ()
+        assert read(DIALECT, native, "branch: main\n") == Verdict(context=expected), native
 
 
 @pytest.mark.parametrize("decision", ["allow", "deny", "ask", "defer"])
@@ -467,14 +467,14 @@ WRITTEN: dict[str, tuple[Data, Data, Data, Data]] = {
 }
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_each_action_at_each_event_has_one_answer(native: str) -> None:
+def test_each_action_at_each_event_has_one_answer() -> None:
     """Where the program cannot do it, the next stricter thing that it can."""
-    incoming = make_incoming("claude", native)
-    verdicts = (DENIED, CHANGES.get(native, NOTHING), INJECTED, ASKED)
-    printed = tuple(answer("claude", incoming, verdict) for verdict in verdicts)
-    assert printed == WRITTEN.get(native, ({}, {}, {}, {}))
-    assert answer("claude", incoming, NOTHING) == {}
+    for native in ANY:
+        incoming = make_incoming("claude", native)
+        verdicts = (DENIED, CHANGES.get(native, NOTHING), INJECTED, ASKED)
+        printed = tuple(answer("claude", incoming, verdict) for verdict in verdicts)
+        assert printed == WRITTEN.get(native, ({}, {}, {}, {})), native
+        assert answer("claude", incoming, NOTHING) == {}, native
 
 
 def test_a_stop_denies_the_tool_as_well() -> None:

@@ -20,42 +20,42 @@ BLOCKS = sorted({"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "Subag
 ADDS = sorted({"PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"})
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_is_a_denial_at_every_event(native: str) -> None:
+def test_code_2_is_a_denial_at_every_event() -> None:
     """With the error output as reason."""
-    verdict = read(DIALECT, native, code=2, stderr="no")
-    assert (verdict.decision, verdict.reason) == ("deny", "no")
+    for native in ANY:
+        verdict = read(DIALECT, native, code=2, stderr="no")
+        assert (verdict.decision, verdict.reason) == ("deny", "no"), native
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_without_a_word_is_a_failure(native: str) -> None:
+def test_code_2_without_a_word_is_a_failure() -> None:
     """Codex lets it pass."""
-    verdict = read(DIALECT, native, code=2, stderr=" \n")
-    assert verdict.decision is None
-    assert "exited with 2 and gave no reason" in verdict.warnings[0]
+    for native in ANY:
+        verdict = read(DIALECT, native, code=2, stderr=" \n")
+        assert verdict.decision is None, native
+        assert "exited with 2 and gave no reason" in verdict.warnings[0], native
 
 
-@pytest.mark.parametrize("native", BLOCKS)
-def test_a_block_in_json_is_a_denial(native: str) -> None:
+def test_a_block_in_json_is_a_denial() -> None:
     """After a tool it takes the place of the result."""
-    verdict = read(DIALECT, native, {"decision": "block", "reason": "no"})
-    assert (verdict.decision, verdict.reason) == ("deny", "no")
-    assert verdict.withhold == (native == "PostToolUse")
+    for native in BLOCKS:
+        verdict = read(DIALECT, native, {"decision": "block", "reason": "no"})
+        assert (verdict.decision, verdict.reason) == ("deny", "no"), native
+        assert verdict.withhold == (native == "PostToolUse"), native
 
 
-@pytest.mark.parametrize("native", sorted(set(ANY) - set(BLOCKS)))
-def test_elsewhere_it_voids_the_answer(native: str) -> None:
+def test_elsewhere_it_voids_the_answer() -> None:
     """It is a key that these events do not have."""
-    verdict = read(DIALECT, native, {"decision": "block", "reason": "no"})
-    assert verdict.decision is None
-    assert "answered with 'decision', which Codex rejects" in verdict.warnings[0]
+    for native in sorted(set(ANY) - set(BLOCKS)):
+        verdict = read(DIALECT, native, {"decision": "block", "reason": "no"})
+        assert verdict.decision is None, native
+        assert "answered with 'decision', which Codex rejects" in verdict.warnings[0], native
 
 
-@pytest.mark.parametrize("native", ADDS)
-def test_context_can_be_added(native: str) -> None:
+def test_context_can_be_added() -> None:
     """As with Claude."""
-    answer = specific(native, additionalContext="remember")
-    assert read(DIALECT, native, answer) == Verdict(context=("remember",))
+    for native in ADDS:
+        answer = specific(native, additionalContext="remember")
+        assert read(DIALECT, native, answer) == Verdict(context=("remember",)), native
 
 
 REJECTED: list[tuple[Data, str]] = [
@@ -288,18 +288,18 @@ WRITTEN: dict[str, tuple[Data, Data, Data, Data]] = {
 }
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_each_action_at_each_event_has_one_answer(native: str) -> None:
+def test_each_action_at_each_event_has_one_answer() -> None:
     """Where the program cannot do it, the next stricter thing that it can."""
-    incoming = make_incoming("codex", native)
-    injected = Verdict(context=("remember", "this"))
-    verdicts = (Verdict("deny", "no"), CHANGES.get(native, NOTHING), injected)
-    printed = [answer("codex", incoming, one) for one in (*verdicts, Verdict("ask", "sure?"))]
-    assert tuple(printed) == WRITTEN.get(native, ({}, {}, {}, {}))
-    assert answer("codex", incoming, NOTHING) == {}
-    assert answer("codex", incoming, Verdict("allow")) == (
-        permit("allow") if native == "PermissionRequest" else {}
-    )
+    for native in ANY:
+        incoming = make_incoming("codex", native)
+        injected = Verdict(context=("remember", "this"))
+        verdicts = (Verdict("deny", "no"), CHANGES.get(native, NOTHING), injected)
+        printed = [answer("codex", incoming, one) for one in (*verdicts, Verdict("ask", "sure?"))]
+        assert tuple(printed) == WRITTEN.get(native, ({}, {}, {}, {})), native
+        assert answer("codex", incoming, NOTHING) == {}, native
+        assert answer("codex", incoming, Verdict("allow")) == (
+            permit("allow") if native == "PermissionRequest" else {}
+        ), native
 
 
 @pytest.mark.parametrize(

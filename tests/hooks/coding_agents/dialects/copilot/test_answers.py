@@ -97,23 +97,23 @@ def test_claudes_words_for_other_things_count_before_a_tool() -> None:
     assert read(CLAUDE_FORM, "PermissionRequest", output) == NOTHING
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_blocks_a_tool_that_is_to_run_and_is_a_failure_elsewhere(native: str) -> None:
+def test_code_2_blocks_a_tool_that_is_to_run_and_is_a_failure_elsewhere() -> None:
     """A prompt goes through, whatever the code."""
-    verdict = read(DIALECT, native, code=2, stderr="no")
-    if native in ("preToolUse", "permissionRequest"):
-        assert verdict == Verdict("deny", "no")
-    else:
-        assert verdict == Verdict(warnings=("Hook 'hook' exited with 2: no",))
+    for native in ANY:
+        verdict = read(DIALECT, native, code=2, stderr="no")
+        if native in ("preToolUse", "permissionRequest"):
+            assert verdict == Verdict("deny", "no"), native
+        else:
+            assert verdict == Verdict(warnings=("Hook 'hook' exited with 2: no",)), native
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_a_command_that_fails_before_a_tool_blocks_it(native: str) -> None:
+def test_a_command_that_fails_before_a_tool_blocks_it() -> None:
     """Only there; a hook may ask for it elsewhere."""
-    expected = "deny" if native in ("preToolUse", "permissionRequest") else None
-    assert read(DIALECT, native, code=1, stderr="oops").decision == expected
-    assert read(DIALECT, native, failure="It is gone").decision == expected
-    assert read(DIALECT, native, code=1, fail_closed=True).decision == "deny"
+    for native in ANY:
+        expected = "deny" if native in ("preToolUse", "permissionRequest") else None
+        assert read(DIALECT, native, code=1, stderr="oops").decision == expected, native
+        assert read(DIALECT, native, failure="It is gone").decision == expected, native
+        assert read(DIALECT, native, code=1, fail_closed=True).decision == "deny", native
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_what_lets_a_tool_run_is_a_warning_unless_the_hook_says_otherwise(reply:
     assert read(DIALECT, "preToolUse", **reply, fail_closed=True).decision == "deny"
 
 
-@pytest.mark.parametrize("native", sorted(set(ANY) - {"preToolUse", "permissionRequest"}))
-def test_a_block_needs_a_reason(native: str) -> None:
+def test_a_block_needs_a_reason() -> None:
     """Without one, nothing is blocked."""
-    verdict = read(DIALECT, native, BLOCK)
-    assert verdict == Verdict("deny", "R", withhold=native == "postToolUse")
-    assert read(DIALECT, native, {"decision": "block"}) == NOTHING
-    assert read(DIALECT, native, {"decision": "block", "reason": ""}) == NOTHING
-    assert read(DIALECT, native, {"decision": "allow"}) == NOTHING
+    for native in sorted(set(ANY) - {"preToolUse", "permissionRequest"}):
+        verdict = read(DIALECT, native, BLOCK)
+        assert verdict == Verdict("deny", "R", withhold=native == "postToolUse"), native
+        assert read(DIALECT, native, {"decision": "block"}) == NOTHING, native
+        assert read(DIALECT, native, {"decision": "block", "reason": ""}) == NOTHING, native
+        assert read(DIALECT, native, {"decision": "allow"}) == NOTHING, native
 
 
 @pytest.mark.parametrize("behavior", ["allow", "deny"])
@@ -171,11 +171,11 @@ def test_a_wrong_word_does_not_undo_the_rest() -> None:
     assert (verdict.tool_input, len(verdict.warnings)) == ({"command": "ls"}, 1)
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_context_can_be_added_at_every_event(native: str) -> None:
+def test_context_can_be_added_at_every_event() -> None:
     """And the output of the hook hidden."""
-    said = {"additionalContext": "remember", "suppressOutput": True}
-    assert read(DIALECT, native, said) == Verdict(context=("remember",), quiet=True)
+    for native in ANY:
+        said = {"additionalContext": "remember", "suppressOutput": True}
+        assert read(DIALECT, native, said) == Verdict(context=("remember",), quiet=True), native
 
 
 # How a verdict is told
@@ -246,24 +246,24 @@ WRITTEN: dict[str, tuple[Data, Data, Data, Data, Data]] = {
 PASCAL = dict(zip(DIALECT.events, CLAUDE_FORM.events, strict=True))
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_each_action_at_each_event_has_one_answer(native: str) -> None:
+def test_each_action_at_each_event_has_one_answer() -> None:
     """Where the program cannot do it, the next stricter thing that it can."""
-    incoming = make_incoming("copilot", native)
-    verdicts = (DENIED, CHANGED.get(native, NOTHING), INJECTED, ASKED, ALLOWED)
-    printed = tuple(answer("copilot", incoming, verdict) for verdict in verdicts)
-    assert printed == WRITTEN.get(native, ({}, {}, {}, {}, {}))
-    assert write_reply(DIALECT, incoming, NOTHING) == Reply()
+    for native in ANY:
+        incoming = make_incoming("copilot", native)
+        verdicts = (DENIED, CHANGED.get(native, NOTHING), INJECTED, ASKED, ALLOWED)
+        printed = tuple(answer("copilot", incoming, verdict) for verdict in verdicts)
+        assert printed == WRITTEN.get(native, ({}, {}, {}, {}, {})), native
+        assert write_reply(DIALECT, incoming, NOTHING) == Reply(), native
 
 
-@pytest.mark.parametrize("native", sorted(WRITTEN))
-def test_the_other_spelling_is_answered_in_the_same_words(native: str) -> None:
+def test_the_other_spelling_is_answered_in_the_same_words() -> None:
     """They work there, too, and Claude's only before a tool."""
-    other = PASCAL[native]
-    incoming = make_incoming("copilot-claude", other)
-    for verdict, expected in zip((DENIED, INJECTED), WRITTEN[native][::2], strict=False):
-        printed = answer("copilot-claude", incoming, verdict)
-        assert printed == expected
+    for native in sorted(WRITTEN):
+        other = PASCAL[native]
+        incoming = make_incoming("copilot-claude", other)
+        for verdict, expected in zip((DENIED, INJECTED), WRITTEN[native][::2], strict=False):
+            printed = answer("copilot-claude", incoming, verdict)
+            assert printed == expected, native
 
 
 def test_a_stop_is_a_denial() -> None:

@@ -109,23 +109,23 @@ def test_what_a_tool_was_given_keeps_its_spelling() -> None:
     assert read["toolResult"]["resultType"] == "success"
 
 
-@pytest.mark.parametrize("name", list_recordings("copilot-claude"))
-def test_what_the_real_program_tells_is_read_as_in_the_other_spelling(name: str) -> None:
+def test_what_the_real_program_tells_is_read_as_in_the_other_spelling() -> None:
     """The same event of ours, with the same fields, and where it belongs."""
-    recorded, incoming = (
-        load_recording("copilot-claude", name),
-        read_recording("copilot-claude", name),
-    )
-    native = name.split(".")[0]
-    other = read_recording("copilot", PAIRS[native])
-    assert incoming.event == other.event
-    assert incoming.data.keys() == other.data.keys()
-    assert incoming.session_id == recorded.get("session_id", recorded.get("sessionId"))
-    assert incoming.cwd == "/project"
-    path = recorded.get("transcript_path", recorded.get("transcriptPath", ""))
-    assert incoming.transcript == path
-    assert incoming.agent_id == recorded.get("agent_id", "")
-    assert incoming.parent_id == recorded.get("parent_agent_id", "")
+    for name in list_recordings("copilot-claude"):
+        recorded, incoming = (
+            load_recording("copilot-claude", name),
+            read_recording("copilot-claude", name),
+        )
+        native = name.split(".")[0]
+        other = read_recording("copilot", PAIRS[native])
+        assert incoming.event == other.event, name
+        assert incoming.data.keys() == other.data.keys(), name
+        assert incoming.session_id == recorded.get("session_id", recorded.get("sessionId")), name
+        assert incoming.cwd == "/project", name
+        path = recorded.get("transcript_path", recorded.get("transcriptPath", ""))
+        assert incoming.transcript == path, name
+        assert incoming.agent_id == recorded.get("agent_id", ""), name
+        assert incoming.parent_id == recorded.get("parent_agent_id", ""), name
 
 
 def test_the_values_are_those_that_were_told() -> None:

@@ -463,15 +463,15 @@ READ: dict[str, tuple[str, Data]] = {
 }
 
 
-@pytest.mark.parametrize("name", list_recordings("copilot"))
-def test_what_the_real_program_tells_is_an_event_of_ours(name: str) -> None:
+def test_what_the_real_program_tells_is_an_event_of_ours() -> None:
     """With the fields that hooks expect at it, and where it belongs."""
-    incoming, recorded = read_recording("copilot", name), load_recording("copilot", name)
-    assert (incoming.event, incoming.data) == READ[name]
-    assert (incoming.session_id, incoming.cwd) == (recorded["sessionId"], "/project")
-    assert incoming.transcript == recorded.get("transcriptPath", "")
-    assert incoming.agent_id == recorded.get("agentId", "")
-    assert incoming.parent_id == recorded.get("parentAgentId", "")
+    for name in list_recordings("copilot"):
+        incoming, recorded = read_recording("copilot", name), load_recording("copilot", name)
+        assert (incoming.event, incoming.data) == READ[name], name
+        assert (incoming.session_id, incoming.cwd) == (recorded["sessionId"], "/project"), name
+        assert incoming.transcript == recorded.get("transcriptPath", ""), name
+        assert incoming.agent_id == recorded.get("agentId", ""), name
+        assert incoming.parent_id == recorded.get("parentAgentId", ""), name
 
 
 def test_a_sub_agent_has_a_session_of_its_own_and_tells_whose_it_is() -> None:

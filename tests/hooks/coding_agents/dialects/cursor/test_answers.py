@@ -105,10 +105,10 @@ def test_what_is_over_can_only_be_remarked_on(native: str, action: str) -> None:
     assert answer("cursor", read_event(native), ACTIONS[action]) == expected
 
 
-@pytest.mark.parametrize("native", sorted(EVENTS))
-def test_silence_is_written_out(native: str) -> None:
+def test_silence_is_written_out() -> None:
     """A hook that fails closed and prints nothing has failed."""
-    assert write_reply(DIALECT, read_event(native), Verdict()) == Reply(stdout="{}")
+    for native in sorted(EVENTS):
+        assert write_reply(DIALECT, read_event(native), Verdict()) == Reply(stdout="{}"), native
 
 
 def test_an_allowance_skips_the_prompt() -> None:

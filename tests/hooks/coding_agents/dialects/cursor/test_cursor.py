@@ -163,10 +163,10 @@ def test_a_matcher_is_compared_with_the_command_or_the_tool(
 # Replies
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_is_a_denial_at_every_event(native: str) -> None:
+def test_code_2_is_a_denial_at_every_event() -> None:
     """With the error output as reason."""
-    assert read(DIALECT, native, code=2, stderr="no") == Verdict("deny", "no")
+    for native in ANY:
+        assert read(DIALECT, native, code=2, stderr="no") == Verdict("deny", "no"), native
 
 
 @pytest.mark.parametrize("native", ANY)
@@ -179,12 +179,12 @@ def test_what_the_agent_is_told_is_the_reason(native: str, permission: Any) -> N
     assert read(DIALECT, native, answer).reason == "for you"
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_where_nothing_is_refused_it_is_context(native: str) -> None:
+def test_where_nothing_is_refused_it_is_context() -> None:
     """Beside what is added anyway."""
-    answer = {"permission": "allow", "agent_message": "for it", "additional_context": "more"}
-    expected = Verdict("allow", context=("more", "for it"))
-    assert read(DIALECT, native, answer) == expected
+    for native in ANY:
+        answer = {"permission": "allow", "agent_message": "for it", "additional_context": "more"}
+        expected = Verdict("allow", context=("more", "for it"))
+        assert read(DIALECT, native, answer) == expected, native
 
 
 def test_messages_may_be_spelt_in_both_ways() -> None:

@@ -64,11 +64,11 @@ def test_a_tool_is_denied_when_the_real_program_denies_it(reply: Data, decision:
     assert read(DIALECT, "BeforeTool", **reply).decision == decision
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_is_a_denial_that_hides_the_result(native: str) -> None:
+def test_code_2_is_a_denial_that_hides_the_result() -> None:
     """At every event; where there is no result, there is nothing to hide."""
-    verdict = read(DIALECT, native, code=2, stderr="no")
-    assert verdict == Verdict("deny", "no", withhold=True)
+    for native in ANY:
+        verdict = read(DIALECT, native, code=2, stderr="no")
+        assert verdict == Verdict("deny", "no", withhold=True), native
 
 
 def test_text_is_for_the_person() -> None:
@@ -114,12 +114,12 @@ def test_an_output_cannot_be_rewritten() -> None:
     assert read(DIALECT, "AfterTool", output).output is UNCHANGED
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_context_is_taken_where_it_reaches_the_model(native: str) -> None:
+def test_context_is_taken_where_it_reaches_the_model() -> None:
     """Before a tool it is dropped."""
-    verdict = read(DIALECT, native, {"hookSpecificOutput": {"additionalContext": "C"}})
-    takes = native in ("AfterTool", "BeforeAgent", "SessionStart")
-    assert verdict.context == (("C",) if takes else ())
+    for native in ANY:
+        verdict = read(DIALECT, native, {"hookSpecificOutput": {"additionalContext": "C"}})
+        takes = native in ("AfterTool", "BeforeAgent", "SessionStart")
+        assert verdict.context == (("C",) if takes else ()), native
 
 
 @pytest.mark.parametrize(
@@ -224,14 +224,14 @@ WRITTEN: dict[str, tuple[Data, Data, Data, Data]] = {
 }
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_each_action_at_each_event_has_one_answer(native: str) -> None:
+def test_each_action_at_each_event_has_one_answer() -> None:
     """Where the program cannot do it, the next stricter thing that it can."""
-    incoming = make_incoming("gemini", native)
-    verdicts = (DENIED, CHANGED.get(native, NOTHING), INJECTED, ASKED)
-    printed = tuple(answer("gemini", incoming, verdict) for verdict in verdicts)
-    assert printed == WRITTEN.get(native, (tell("no"), {}, {}, tell(NO_QUESTION)))
-    assert write_reply(DIALECT, incoming, NOTHING) == Reply()
+    for native in ANY:
+        incoming = make_incoming("gemini", native)
+        verdicts = (DENIED, CHANGED.get(native, NOTHING), INJECTED, ASKED)
+        printed = tuple(answer("gemini", incoming, verdict) for verdict in verdicts)
+        assert printed == WRITTEN.get(native, (tell("no"), {}, {}, tell(NO_QUESTION))), native
+        assert write_reply(DIALECT, incoming, NOTHING) == Reply(), native
 
 
 def test_a_stop_denies_the_tool_as_well() -> None:

@@ -205,15 +205,15 @@ def test_a_hook_is_told_the_fields_of_its_event(native: str, data: Data, fields:
     }
 
 
-@pytest.mark.parametrize("name", list_recordings("gemini"))
-def test_a_hook_is_told_what_the_real_program_tells(name: str) -> None:
+def test_a_hook_is_told_what_the_real_program_tells() -> None:
     """Key for key; only what tools were given and gave is their own."""
-    recorded = load_recording("gemini", name)
-    data = {**read_recording("gemini", name).data, "prompt": "x"}
-    built = DIALECT.build_payload(make_call(name.split(".")[0], data))
-    assert built.keys() == recorded.keys()
-    for key in ("tool_response", "llm_request", "llm_response"):
-        assert built.get(key, {}).keys() == recorded.get(key, {}).keys()
+    for name in list_recordings("gemini"):
+        recorded = load_recording("gemini", name)
+        data = {**read_recording("gemini", name).data, "prompt": "x"}
+        built = DIALECT.build_payload(make_call(name.split(".")[0], data))
+        assert built.keys() == recorded.keys(), name
+        for key in ("tool_response", "llm_request", "llm_response"):
+            assert built.get(key, {}).keys() == recorded.get(key, {}).keys(), name
 
 
 @pytest.mark.parametrize(
@@ -445,16 +445,16 @@ READ: dict[str, tuple[str, Data]] = {
 }
 
 
-@pytest.mark.parametrize("name", list_recordings("gemini"))
-def test_what_the_real_program_tells_is_an_event_of_ours(name: str) -> None:
+def test_what_the_real_program_tells_is_an_event_of_ours() -> None:
     """With the fields that hooks expect at it, and where it belongs."""
-    incoming = read_recording("gemini", name)
-    recorded = load_recording("gemini", name)
-    assert (incoming.event, incoming.data) == READ[name]
-    assert (incoming.session_id, incoming.cwd) == (recorded["session_id"], "/project")
-    assert incoming.transcript == recorded["transcript_path"]
-    assert (incoming.call_id, incoming.agent_id) == ("", "")
-    assert bool(incoming.also) == (name == "BeforeTool.dir_path")
+    for name in list_recordings("gemini"):
+        incoming = read_recording("gemini", name)
+        recorded = load_recording("gemini", name)
+        assert (incoming.event, incoming.data) == READ[name], name
+        assert (incoming.session_id, incoming.cwd) == (recorded["session_id"], "/project"), name
+        assert incoming.transcript == recorded["transcript_path"], name
+        assert (incoming.call_id, incoming.agent_id) == ("", ""), name
+        assert bool(incoming.also) == (name == "BeforeTool.dir_path"), name
 
 
 def read_changed(name: str, **changed: Any) -> Incoming:
