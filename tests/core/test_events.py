@@ -240,7 +240,7 @@ async def tell(coordinator: SessionCoordinator) -> None:
 def check(path: Path, *lines: str) -> list[str]:
     """What mypy says of the program with these lines at its end."""
     path.write_text(PROGRAM + "".join(f"    {line}\n" for line in lines), encoding="utf-8")
-    cache = path.parent / "cache"
+    cache = ROOT / ".mypy_cache"  # what `make check` left, where it has run
     config = ROOT / "pyproject.toml"
     # A process of its own: mypy raises the recursion limit of the one it runs in.
     command = [sys.executable, "-m", "mypy", str(path), f"--config-file={config}"]

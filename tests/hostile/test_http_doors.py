@@ -8,6 +8,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -217,14 +218,21 @@ async def test_connections_are_limited_and_idle_ones_make_room(
         create(self, app, **{**settings, "most_connections": 40})  # type: ignore[arg-type]
 
     monkeypatch.setattr(server_module.GuardedConfig, "__init__", limit)
-    for name, open_door in OPENERS.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        async with open_door(folder) as door:
-            idle = [await asyncio.open_connection("127.0.0.1", door.port) for _ in range(120)]
-            assert list_statuses(await send(door, write(door))) in ([503], [])
-            async with asyncio.timeout(SECONDS):
-                while list_statuses(await send(door, write(door))) != [SERVED]:
-                    await asyncio.sleep(0.2)
-            for _, writer in idle:
-                writer.transport.abort()
+    async with AsyncExitStack() as stack:
+        doors = []
+        for name, open_door in OPENERS.items():
+            folder = tmp_path / name
+            folder.mkdir()
+            doors.append(await stack.enter_async_context(open_door(folder)))
+        await asyncio.gather(*map(crowd, doors))
+
+
+async def crowd(door: Door) -> None:
+    """Open more connections than there may be, and wait until the idle ones have gone."""
+    idle = [await asyncio.open_connection("127.0.0.1", door.port) for _ in range(120)]
+    assert list_statuses(await send(door, write(door))) in ([503], [])
+    async with asyncio.timeout(SECONDS):
+        while list_statuses(await send(door, write(door))) != [SERVED]:
+            await asyncio.sleep(0.2)
+    for _, writer in idle:
+        writer.transport.abort()

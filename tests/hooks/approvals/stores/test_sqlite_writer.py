@@ -38,9 +38,16 @@ class Rig:
         return job.future
 
     def hold(self) -> threading.Event:
-        """Keep the thread busy until the event is set."""
+        """Keep the thread busy until the event is set; what is put from now on waits together."""
+        began = threading.Event()
         release = threading.Event()
-        self.put(lambda transaction: release.wait(30))
+
+        def wait(transaction: Any) -> None:
+            began.set()
+            release.wait(30)
+
+        self.put(wait)
+        assert began.wait(30)
         return release
 
 
