@@ -10,6 +10,7 @@ the agent has read.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from pydantic import Field
 from amplifier_core.events import APPROVAL_GRANTED, PROMPT_SUBMIT, TOOL_ERROR, TOOL_POST, TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
+from amplifier_core.utils import describe_error
 from amplifier_hooks.guards.bash import ensure_available
 from amplifier_hooks.guards.mcp.protocol import LIST
 from amplifier_hooks.guards.provenance.commands import judge_project_call
@@ -35,6 +37,8 @@ from amplifier_hooks.modules.registration import (
     register_guards,
     shorten,
 )
+
+logger = logging.getLogger(__name__)
 
 NAME = "hooks-provenance"
 CONTINUE = HookResult(action="continue")
@@ -91,17 +95,23 @@ class Provenance:
     def on_result(self, event: str, data: dict[str, Any]) -> HookResult:
         """What a tool returned."""
         if not data.get("judged_again"):
-            given = data.get("tool_input") or {}
-            result = data.get("tool_result", data.get("result"))
-            self.ledger.read(str(data.get("tool_name", "")), given, result)
+            self._read(data, data.get("tool_result", data.get("result")))
         return CONTINUE
 
     def on_error(self, event: str, data: dict[str, Any]) -> HookResult:
         """What a tool said when it failed."""
         error = data.get("error")
-        said = {"error": error.get("message") if isinstance(error, Mapping) else str(error)}
-        self.ledger.read(str(data.get("tool_name", "")), data.get("tool_input") or {}, said)
+        said = error.get("message") if isinstance(error, Mapping) else error
+        self._read(data, {"error": str(said)})
         return CONTINUE
+
+    def _read(self, data: dict[str, Any], result: Any) -> None:
+        """Take in a result; one that cannot be read counts as a text that has everything in it."""
+        try:
+            self.ledger.read(str(data.get("tool_name", "")), data.get("tool_input") or {}, result)
+        except Exception:
+            logger.exception("A result cannot be read")
+            self.ledger.give_up()
 
     def on_list(self, event: str, data: dict[str, Any]) -> HookResult:
         """What a server says of its tools."""
@@ -124,9 +134,18 @@ class Provenance:
         return CONTINUE
 
     def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        """A call, before it runs."""
+        """A call, before it runs; one that cannot be judged is asked about."""
         tool = str(data.get("tool_name", ""))
         given = data.get("tool_input") or {}
+        try:
+            return self._answer(tool, given, judged_again=bool(data.get("judged_again")))
+        except Exception as failure:
+            logger.exception("A call cannot be judged")
+            why = f"it cannot be told where its values come from ({describe_error(failure)})"
+            shown = shorten(to_one_line(tool, 80), 80)
+            return self._config.ask_user(f"Allow {shown}?\n\n- {why}", f"not judged: {why}")
+
+    def _answer(self, tool: str, given: Mapping[str, Any], *, judged_again: bool) -> HookResult:
         ledger = self.ledger
         if not ledger.is_tainted:
             ledger.use(given)
@@ -135,7 +154,7 @@ class Provenance:
         found = list(self._judge(tool, given, lineage))
         remembered = ledger.state["remembered"]
         kept = [one for one in found if _digest(tool, one) not in remembered]
-        if find_act(tool, given) not in {"read", "internal"} and not data.get("judged_again"):
+        if find_act(tool, given) not in {"read", "internal"} and not judged_again:
             ledger.write(given)
         return self._ask(tool, kept, lineage) if kept else CONTINUE
 

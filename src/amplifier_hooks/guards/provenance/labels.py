@@ -94,7 +94,7 @@ def _find_act_of_name(tool: str) -> str:
         return "unknown"
     if INTERNAL.fits("".join(words)) or (len(words) > 1 and words[0] in {"todo", "agent"}):
         return "internal"
-    if not READING.fits(words[0]) and _MONEY.intersection(words):
+    if not READING.any(words) and _MONEY.intersection(words):
         return "pay"
     joined = {"and", "or", "und", "y", "et"} & set(words)
     if words[0] in _COMPLETE_VERBS and not joined:

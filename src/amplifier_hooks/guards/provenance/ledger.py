@@ -109,7 +109,7 @@ class Ledger:
             return True
         if kind == "host":
             return any(read_host(one) == plain for one in words if plain in one)
-        if kind in {"link", "mail"}:
+        if kind in {"link", "mail"} or "@" in plain or not plain.isprintable():
             return False
         bare = f" {' '.join(list_words(plain))} "
         return len(bare) > 2 and bare in self.state["said"]
@@ -157,6 +157,11 @@ class Ledger:
         """Take in what a server says of its tools: prose of somebody else."""
         call = self._open_call(where, {})
         self._add_prose(text, Part("description", "", text, True, 0), call)
+
+    def give_up(self) -> None:
+        """Something was read that nobody could look through."""
+        self.state["tainted"] = True
+        self.state["unread"] = True
 
     def use(self, given: Mapping[str, Any]) -> None:
         """Remember what was used before anything foreign was read: no text can have planted it."""
@@ -503,5 +508,6 @@ _EMPTY: dict[str, Any] = {
     "described": dict,
     "prompts": list,
     "tainted": bool,
+    "unread": bool,
     "size": int,
 }

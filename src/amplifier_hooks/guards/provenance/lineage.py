@@ -67,7 +67,9 @@ class Lineage:
                 return Origin("covered", witness)
         if fields:
             return Origin("sender", fields[0])
-        return Origin("text", texts[0]) if texts else Origin("none")
+        if texts or self.ledger.state["unread"]:
+            return Origin("text", texts[0] if texts else None)
+        return Origin("none")
 
     def _is_covered(self, value: str, kind: str, witness: Witness) -> bool:
         if kind in {"mail", ""} and self._is_named(value, kind):

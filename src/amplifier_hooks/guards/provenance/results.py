@@ -85,7 +85,10 @@ def read_result(result: Any, *, only_prose: bool, is_file: bool = False) -> Read
         for path, text in _list_texts(value):
             reading.parts.append(Part(path, "", text, True, 0))
         return reading
-    _Walk(reading).enter(value, "", "")
+    if isinstance(value, str) and " " in value.strip():
+        reading.parts.append(Part("", "", value, True, 0))
+    else:
+        _Walk(reading).enter(value, "", "")
     return reading
 
 
