@@ -4,6 +4,7 @@ PYTEST_ARGS ?=
 SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
+AGENTDOJO ?=
 PROJECTS = pyproject.toml src/amplifier_core/pyproject.toml src/amplifier_audit/pyproject.toml
 
 .PHONY: help demo demo-web test test-all check bench bench-security slow agents adapters mcp docs screenshots mutants wheels clean
@@ -30,8 +31,9 @@ check: .venv/dev.ok ## Lint, formatting, types and import contracts
 bench: .venv/dev.ok ## Measure against the bare loop
 	@scripts/bench
 
-bench-security: .venv/dev.ok ## Measure what the guards ask and stop (AMPLIFIER_PUBLIC_DATA=folder for public lists)
-	@.venv/bin/python -m benchmarks.security
+bench-security: .venv/dev.ok ## Measure what the guards ask and stop (AMPLIFIER_PUBLIC_DATA=folder for public lists, AGENTDOJO=folder to install and replay that)
+	@$(if $(AGENTDOJO),scripts/agentdojo $(AGENTDOJO))
+	@AMPLIFIER_AGENTDOJO=$(AGENTDOJO) .venv/bin/python -m benchmarks.security
 
 slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 	@scripts/test -m slow

@@ -14,8 +14,9 @@ HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
 WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
-_APART = str.maketrans(dict.fromkeys("<>\"'`()[]{},;|", " "))
+_TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
 TELLING = re.compile(r"[\d@./:_\-#]")
+_JOINS = frozenset("/=@")
 _ENDS = ".,:;!?*_~…"
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:www\.)?", re.IGNORECASE)
 _HOST_OF = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
@@ -96,15 +97,23 @@ def list_tokens(text: str) -> set[str]:
     Of links the host, too; accounts and phone numbers also without their blanks.
     """
     found: set[str] = set()
-    for token in set(text.casefold().translate(_APART).split()):
-        if TELLING.search(token):
-            found.update(_read_token(token.strip(_ENDS)))
+    for token in set(_TOKEN.findall(text.casefold())):
+        if token.isalpha():
+            continue
+        token = token.strip(_ENDS)
+        if token.isalpha():
+            continue
+        if _JOINS.isdisjoint(token):
+            found.add(token)
+        else:
+            found.update(_read_token(token))
     found.update(list_spaced(text))
     found.discard("")
     return found
 
 
 def _read_token(token: str) -> Iterator[str]:
+    """What a token with signs may be: a link and its host, both sides of `=`, `git@host:path`."""
     if "/" in token:
         link = LINK.search(token)
         named = token if link is None else link[0].rstrip(_ENDS)
@@ -115,7 +124,7 @@ def _read_token(token: str) -> Iterator[str]:
         yield token
     if "=" in token and "://" not in token:
         yield from (part.strip(_ENDS) for part in token.split("="))
-    elif "@" in token and ":" in token:  # `git@host:path`, `mailto:a@b`
+    elif "@" in token and ":" in token:
         yield from (part.strip(_ENDS) for part in token.split(":"))
 
 
