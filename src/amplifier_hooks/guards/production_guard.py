@@ -76,6 +76,14 @@ _GIT_NAMING = frozenset(
     {"push", "pull", "fetch", "merge", "rebase", "branch", "switch", "tag", "cherry-pick", "remote"}
     | {"merge-base", "describe", "log", "rev-parse", "bisect", "config"}
 )
+_LOADING_OPTIONS = frozenset(
+    {"--env-file", "--env-file-if-exists", "--envfile", "--dotenv", "--from-env-file"}
+)
+_LOADERS = {
+    "dotenv": frozenset({"-e", "-f"}),
+    "dotenvx": frozenset({"-f"}),
+    "env-cmd": frozenset({"-f", "--file"}),
+}
 _BARE_NAME = re.compile(r"[A-Za-z][\w-]*")
 _NAMES_ENVIRONMENT = re.compile(
     r"(?:^|[-_])(?:env|environment|mode|stage|profile|context|configuration|tier|workspace)$",
@@ -331,7 +339,7 @@ def _list_words(command: Command) -> Iterator[Word]:
     """All words but those that name an environment or a branch: `--mode production`."""
     if command.name == "git" and {word.value for word in command.arguments[:1]} & _GIT_NAMING:
         return
-    words = command.words
+    words = _leave_loaded(command)
     for before, word in zip((None, *words), words, strict=False):
         named = "" if before is None or not before.is_flag else before.value or ""
         name, equals, value = (word.value or "").partition("=")
@@ -340,6 +348,21 @@ def _list_words(command: Command) -> Iterator[Word]:
         if equals and _NAMES_ENVIRONMENT.search(name) and "/" not in value:
             continue
         yield word
+
+
+def _leave_loaded(command: Command) -> tuple[Word, ...]:
+    """All but the files that it only loads: `source .env`, `docker run --env-file .env`."""
+    if command.name in {"source", "."}:
+        return command.words[1:]
+    named = [command.name or "", *(word.value or "" for word in command.words[:2])]
+    loads = _LOADING_OPTIONS.union(*(_LOADERS.get(one, frozenset()) for one in named))
+    pairs = zip((None, *command.words), command.words, strict=False)
+    return tuple(
+        word
+        for before, word in pairs
+        if (before is None or before.value not in loads)
+        and (word.value or "").partition("=")[0] not in _LOADING_OPTIONS
+    )
 
 
 def _is_mere_name(word: Word, base: Path) -> bool:

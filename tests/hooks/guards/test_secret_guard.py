@@ -214,6 +214,8 @@ ORDINARY = [
     "mkdir -p out && cd out && tar czf /tmp/x.tgz .",
     "pushd src && grep -r SECRET . && popd",
     "rg --hidden SECRET -g '!.env*' -g '!*.pem' -g '!link' .",
+    "dotenv -e .env -- npm test",
+    "env-cmd -f .env npm test",
     "env | grep -i proxy",
     "env | cut -d= -f1",
     "env FOO=1 npm test",

@@ -41,6 +41,7 @@ from amplifier_hooks.guards.bash.variables import list_set_names
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Reach
 from amplifier_hooks.guards.bash.wrappers import DEBUGGERS, PREFIXES
+from amplifier_hooks.guards.policy.paths import match_glob
 from amplifier_hooks.guards.policy.protected_places import is_project_place
 
 Settles = Callable[[Situation], bool]
@@ -596,7 +597,8 @@ _DEV_TOOLS = split_names(
     "pyupgrade autoflake yapf pydocstyle mkdocs sphinx-build jupyter cookiecutter copier twine "
     "build "
     "pip-audit pip-compile pip-tools djlint sqlfluff codespell vulture radon interrogate coverage "
-    "cowsay pnpm yarn npm corepack node"
+    "cowsay pnpm yarn npm corepack node dotenv dotenv-cli dotenvx env-cmd cross-env-shell "
+    "start-server-and-test chokidar-cli onchange tsc-watch"
 )
 
 
@@ -754,12 +756,33 @@ def _settles_rights(situation: Situation) -> bool:
     return not opens and bool(rated) and max(rated) in {Reach.INSIDE, Reach.PROJECT}
 
 
+_CACHES = (
+    ".cache/*/**", ".npm/_cacache/**", ".npm/_npx/**", ".gradle/caches/**", ".yarn/cache/**",
+    ".cargo/registry/cache/**", ".bun/install/cache/**", "Library/Caches/*/**",
+    "go/pkg/mod/cache/**", ".nuget/v3-cache/**", ".composer/cache/**",
+)  # fmt: skip
+
+
+def _is_cache(situation: Situation, word: Word) -> bool:
+    """A cache of one program in the home folder, which it fills again."""
+    home = situation.workspace.home
+    paths = situation.find_paths(word)
+    globs = [f"{home}/{one}" for one in _CACHES]
+    return bool(paths) and all(match_glob(path, globs) for path in paths) and not word.glob
+
+
 def _settles_deletion(situation: Situation) -> bool:
     """A variable whose values stand in the same command, or what find chose in the project."""
     command = situation.command
     if command.name not in {"rm", "unlink", "shred"}:
         return False
-    unknown = [word for word in command.operands if situation.rate_word(word) is not Reach.INSIDE]
+    unknown = [
+        word
+        for word in command.operands
+        if situation.rate_word(word) is not Reach.INSIDE and not _is_cache(situation, word)
+    ]
+    if not unknown and command.operands:
+        return True
     if any(word.value is not None for word in unknown) or not unknown:
         return False
     return _deletes_known(situation)
@@ -894,6 +917,13 @@ def _settles_editor(situation: Situation) -> bool:
     )
 
 
+def _settles_prune(situation: Situation) -> bool:
+    """Layers without a name, and what is kept between builds: all of it is made anew."""
+    command = situation.command
+    first = next((word.value for word in command.arguments), None)
+    return first in {"image", "builder", "buildx"} and command.flags.isdisjoint({"-a", "--all"})
+
+
 def _settles_mount(situation: Situation) -> bool:
     """Without words it lists what is mounted."""
     command = situation.command
@@ -960,6 +990,7 @@ SETTLED: Mapping[str, Settles] = {
     "cargo-watch": _settles_runs,
     "editor-runs": _settles_editor,
     "mount": _settles_mount,
+    "prune": _settles_prune,
     "partition": _settles_information,
     "firewall": _settles_information,
     "accounts": _settles_information,

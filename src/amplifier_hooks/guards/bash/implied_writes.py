@@ -376,11 +376,15 @@ def find_quoted(search: Search) -> Lookup:
     return Lookup(frozenset(found))
 
 
+_LOADED = re.compile(r"--(?:env-?file|dotenv|from-env-file)[\w-]*=[^\s\"'`(]+$")
+"""`node --env-file=.env`, which only reads it."""
+
+
 def _list_parts(command: Command, *, renames: bool) -> Iterator[str]:
     words: Sequence[Word] = command.words
     if command.name in _ARCHIVERS:
         words = [word for one in _ARCHIVERS_RENAME for word in find_values(words, *one)]
-    texts = [word.value for word in words if word.value]
+    texts = [word.value for word in words if word.value and not _LOADED.match(word.value)]
     if command.stdin is not None and command.stdin.value:
         texts.append(command.stdin.value)
     left = _MOST_NAMES

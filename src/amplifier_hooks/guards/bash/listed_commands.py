@@ -118,6 +118,10 @@ _ASKED = {
         "docker|podman --privileged|-v|--volume|--mount|--pid",
         "it gives a container access to the host",
     ),
+    "trusted-folder": (
+        "direnv|mise|rtx allow|permit|grant|trust",
+        "it lets files of the folder run code on their own",
+    ),
     "prune": ("docker|podman prune", "it deletes containers, images or volumes"),
     "cloud-delete": ("aws|gcloud|az|gsutil rm|rb|delete*|terminate*", "it deletes cloud resources"),
     "repository": ("gh|glab delete|merge|api", "it can change a shared repository"),

@@ -26,7 +26,12 @@ from amplifier_hooks.guards.bash.movements import locate
 from amplifier_hooks.guards.bash.unwrap import SHELLS
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Workspace
-from amplifier_hooks.guards.bash.wrappers import MANAGERS, PREFIXES, RUNNERS
+from amplifier_hooks.guards.bash.wrappers import (
+    MANAGERS,
+    PACKAGE_RUNNERS,
+    PREFIXES,
+    RUNNERS,
+)
 from amplifier_hooks.guards.policy.paths import expand_braces
 from amplifier_hooks.guards.policy.patterns import PatternError, compile_pattern
 
@@ -130,7 +135,7 @@ _INTERPRETERS = split_names(
     "vi vim nvim emacs gdb expect m4 gnuplot ts-node tsx"
 )
 _WRAPPERS = (
-    PREFIXES | RUNNERS | MANAGERS | SHELLS
+    PREFIXES | RUNNERS | MANAGERS | SHELLS | PACKAGE_RUNNERS
     | split_names(
         "env genv xargs entr gdb flock watch eval trap su runuser script ssh parallel alias find "
         "gfind fd fdfind complete compgen"
@@ -152,6 +157,9 @@ _USES = split_names(
 _SHORT_USES = {
     **dict.fromkeys(("ssh", "scp", "sftp", "ssh-copy-id", "mosh", "autossh"), frozenset({"-i"})),
     **dict.fromkeys(("docker", "podman", "docker-compose"), frozenset({"-v"})),
+    "dotenv": frozenset({"-e", "-f"}),
+    "dotenvx": frozenset({"-f"}),
+    "env-cmd": frozenset({"-f", "--file"}),
     "openssl": frozenset({"-key", "-inkey", "-signkey", "-CAkey"}),
 }
 _PRINTS_ENVIRONMENT = re.compile(

@@ -26,7 +26,9 @@ _DEVICE_FILES = split_names(
 _STARTUP_FILES = (
     "~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zprofile,zshenv,zlogin,kshrc}",
     "~/.{inputrc,vimrc,exrc,emacs,tmux.conf,screenrc,gdbinit,pythonrc,lesskey,curlrc,wgetrc}",
-    "~/.config/{fish,autostart,systemd,git,amplifier}/**",
+    "~/.{bash_aliases,bash_functions,bash_completion,zsh_aliases,aliases,cshrc,tcshrc,login}",
+    "~/.{xprofile,xinitrc,xsessionrc,xsession,pam_environment,direnvrc}",
+    "~/.config/{zsh,nushell,environment.d,direnv,fish,autostart,systemd,git,amplifier}/**",
     "~/.{gitconfig,npmrc,pypirc,netrc}",
     "~/.{ssh,aws,gnupg,kube,docker,claude,codex,gemini,cursor}/**",
     "~/.local/{bin,share/amplifier}/**",

@@ -126,6 +126,16 @@ CALM_ASKS = [
     "sqlite3 ~/notes.db 'update a set b = 1 where c = 2'",
     "ps aux | awk '/auditd/ {print $2}' | xargs kill",
     "kill $(pgrep auditd)",
+    "rm -rf ~/.cache",
+    "rm -rf ~/.cache/pip ~/notes",
+    "rm -rf ~/.cache/../notes",
+    "docker system prune -f",
+    "docker image prune -a",
+    "docker volume prune -f",
+    "direnv allow .",
+    "mise trust",
+    "echo 'alias x=y' >> ~/.bash_aliases",
+    "echo x >> ~/.config/nushell/config.nu",
 ]
 CALM_PASSES = [
     'D=build; rm -rf "$D"',
@@ -181,6 +191,10 @@ CALM_PASSES = [
     "sqlite3 ~/notes.db 'select 1'",
     "ps aux | grep '[v]ite' | awk '{print $2}' | xargs kill",
     "kill $(lsof -ti :3000)",
+    "rm -rf ~/.cache/pip ~/.npm/_cacache",
+    "docker image prune -f",
+    "docker builder prune",
+    "direnv status",
 ]
 
 
