@@ -1,4 +1,4 @@
-"""Each attack and each promise names tests by the words of their names, and they exist."""
+"""Attacks, promises and rows of standards name tests by the words of their names: they exist."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def read_rows(page: str) -> list[list[str]]:
 
 ATTACKS = read_rows("threats.md")
 PROMISES = read_rows("security.md")
+STANDARDS = read_rows("standards.md")
+NOTHING = "Nothing."
 LINK = re.compile(r"\[([\w ]+)\]\(\.\./tests/([\w/]+\.py)\)")
 
 
@@ -43,6 +45,7 @@ def test_the_pages_have_attacks_and_promises() -> None:
     """Otherwise nothing below was looked at."""
     assert len(ATTACKS) > 30
     assert len(PROMISES) > 15
+    assert len(STANDARDS) > 20
 
 
 @pytest.mark.parametrize("cells", ATTACKS, ids=lambda cells: cells[0].strip()[:40])
@@ -60,3 +63,22 @@ def test_every_promise_is_shown_by_a_test(cells: list[str]) -> None:
     promise, _, proof = cells
     assert promise.strip().endswith(".")
     assert find_missing(proof) == []
+
+
+@pytest.mark.parametrize("cells", STANDARDS, ids=lambda cells: cells[0].strip()[:40])
+def test_every_row_of_a_standard_is_shown_by_a_test_or_says_nothing(cells: list[str]) -> None:
+    """What we do has a test, and what we do not is said everywhere."""
+    row, does, does_not, proof = (cell.strip() for cell in cells)
+    assert row
+    assert does_not.endswith(".")
+    if does == NOTHING:
+        assert proof == "–"
+        return
+    assert does.endswith(".")
+    assert find_missing(proof) == []
+
+
+def test_all_ten_risks_of_owasp_are_there() -> None:
+    """Also those about which little is done."""
+    named = [cells[0].split()[0] for cells in STANDARDS if cells[0].strip().startswith("ASI")]
+    assert named == [f"ASI{number:02}" for number in range(1, 11)]
