@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,26 +50,18 @@ def test_the_longest_rule_that_fits_decides(
     assert is_folder_trusted(home / "p" / "inner") is trusted
 
 
-@pytest.mark.parametrize("text", ["{broken", "[]", '{"p": 1}'])
-def test_rules_that_cannot_be_read_trust_nothing(home: Path, text: str) -> None:
-    """Nor does a missing file."""
-    assert not is_folder_trusted(home)
-    write(home, "trustedFolders.json", text)
-    assert not is_folder_trusted(home)
-
-
-def test_a_person_can_do_without_these_rules(home: Path) -> None:
-    """In their own settings."""
+def test_the_rules_may_be_elsewhere(home: Path) -> None:
+    """Where a variable says; a person can do without them, and broken ones trust nothing."""
+    for text in ("{broken", "[]", '{"p": 1}'):
+        assert not is_folder_trusted(home)
+        write(home, "trustedFolders.json", text)
+        assert not is_folder_trusted(home)
     write(home, "settings.json", '// mine\n{"security": {"folderTrust": {"enabled": false}}}')
     assert is_folder_trusted(home)
-    write(home, "settings.json", {"security": {"folderTrust": {"enabled": True}}})
-    assert not is_folder_trusted(home)
-    write(home, "settings.json", {"security": []})
-    assert not is_folder_trusted(home)
-
-
-def test_the_rules_may_be_elsewhere(home: Path) -> None:
-    """Where a variable says."""
+    others: tuple[Any, ...] = ({"folderTrust": {"enabled": True}}, [])
+    for security in others:
+        write(home, "settings.json", {"security": security})
+        assert not is_folder_trusted(home)
     (home / "rules.json").write_text(json.dumps({str(home): "TRUST_FOLDER"}))
     env = {"HOME": str(home), "GEMINI_CLI_TRUSTED_FOLDERS_PATH": str(home / "rules.json")}
     assert is_folder_trusted(home, env)
@@ -89,6 +82,16 @@ def change(target: Target, old: str, new: str, count: int = 1) -> None:
     text = target.path.read_text()
     assert old in text
     target.path.write_text(text.replace(old, new, count))
+
+
+def replacing(old: str, new: str) -> Callable[[str], str]:
+    """An edit of the settings."""
+
+    def edit(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return edit
 
 
 def list_problems(target: Target) -> str:
@@ -139,53 +142,54 @@ def test_over_http_it_stands_with_the_token_of_the_process(home: Path) -> None:
     assert "PreToolUse: somebody has changed our entry" in list_problems(target)
 
 
+def double_stop(text: str) -> str:
+    """Our entry twice: some agents run it twice."""
+    settings = json.loads(text)
+    settings["hooks"]["Stop"] *= 2
+    return json.dumps(settings)
+
+
+OTHERS = {"hooks": {"PreToolUse": [{"hooks": [{"command": "true # amplifier-guest"}]}]}}
+CHANGED = "PreToolUse: somebody has changed our entry"
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "what"),
+    ("agent", "change", "what"),
     [
-        ('"timeout": 600', '"timeout": 1', "PreToolUse: somebody has changed our entry"),
-        (" 590 ", " 9999 ", "PreToolUse: somebody has changed our entry"),
-        ('{\n        "hooks"', '{"matcher": "x",\n        "hooks"', "somebody has changed"),
-        ('"PreToolUse": [', '"PreToolUse": [], "Other": [', "nothing of ours is in front of"),
+        ("claude", replacing('"timeout": 600', '"timeout": 1'), CHANGED),
+        ("claude", replacing(" 590 ", " 9999 "), CHANGED),
+        (
+            "claude",
+            replacing('{\n        "hooks"', '{"matcher": "x",\n        "hooks"'),
+            "somebody has changed",
+        ),
+        (
+            "claude",
+            replacing('"PreToolUse": [', '"PreToolUse": [], "Other": ['),
+            "nothing of ours is in front of",
+        ),
+        ("claude", double_stop, "Stop: we are there 2 times"),
+        # They end like ours, and are not.
+        ("claude", lambda text: json.dumps(OTHERS), "the lines cannot be read"),
+        # Perhaps the guard is in a file that cannot be read.
+        ("claude", lambda text: "{,", "line 1"),
+        # A plugin is a program: any change may let everything through.
+        (
+            "opencode",
+            replacing("if (row.gate) throw", "if (false) throw"),
+            "our plugin was changed",
+        ),
+        # Without a codex nobody knows, so the guard does not count as standing.
+        ("codex", lambda text: text, "no codex on the PATH"),
     ],
 )
-def test_lines_that_somebody_changed_are_found(home: Path, old: str, new: str, what: str) -> None:
+def test_what_somebody_changed_is_found(
+    home: Path, agent: str, change: Callable[[str], str], what: str
+) -> None:
     """Each by its event."""
-    target = put_up_guard(home)
-    change(target, old, new)
+    target = put_up_guard(home, agent)
+    target.path.write_text(change(target.path.read_text()))
     assert what in list_problems(target)
-
-
-def test_a_plugin_that_somebody_changed_is_found(home: Path) -> None:
-    """It is a program: any change may let everything through."""
-    target = put_up_guard(home, "opencode")
-    change(target, "if (row.gate) throw", "if (false) throw")
-    assert "our plugin was changed" in list_problems(target)
-
-
-def test_an_entry_that_is_there_twice_is_found(home: Path) -> None:
-    """Some agents run it twice."""
-    target = put_up_guard(home)
-    settings = json.loads(target.path.read_text())
-    settings["hooks"]["Stop"] *= 2
-    target.path.write_text(json.dumps(settings))
-    assert list_problems(target) == "Stop: we are there 2 times"
-
-
-def test_lines_that_cannot_be_read_are_found(home: Path) -> None:
-    """They end like ours, and are not."""
-    target = put_up_guard(home)
-    event = {"hooks": [{"command": "true # amplifier-guest"}]}
-    target.path.write_text(json.dumps({"hooks": {"PreToolUse": [event]}}))
-    assert "the lines cannot be read" in list_problems(target)
-
-
-def test_a_file_that_cannot_be_read_is_a_problem(home: Path) -> None:
-    """Perhaps the guard is in it."""
-    target = put_up_guard(home)
-    target.path.write_text("{,")
-    status = read_status("claude", home)
-    assert not status.stands
-    assert "line 1" in status.list_problems()[0]
 
 
 def test_missing_files_are_found(home: Path) -> None:
@@ -261,11 +265,6 @@ def test_codex_itself_says_whether_it_runs_our_hooks(home: Path) -> None:
     assert "Codex skips 1 of our hooks" in list_problems(target)
     put_up(target, Wish())
     assert list_problems(target) == ""
-
-
-def test_without_a_codex_nobody_knows(home: Path) -> None:
-    """So the guard does not count as standing."""
-    assert "no codex on the PATH" in list_problems(put_up_guard(home, "codex"))
 
 
 @pytest.mark.parametrize(

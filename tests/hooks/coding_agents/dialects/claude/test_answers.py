@@ -202,12 +202,6 @@ def test_a_tool_can_be_decided_in_four_ways(decision: Any) -> None:
     assert read(DIALECT, "PreToolUse", answer) == Verdict(decision, "above")
 
 
-def test_an_input_is_rewritten_with_or_without_a_decision() -> None:
-    """`allow` is not needed."""
-    answer = specific("PreToolUse", updatedInput={"command": "ls"})
-    assert read(DIALECT, "PreToolUse", answer) == Verdict(tool_input={"command": "ls"})
-
-
 @pytest.mark.parametrize("key", ["updatedToolOutput", "updatedMCPToolOutput"])
 @pytest.mark.parametrize("output", ["clean", None, {"stdout": "clean"}])
 def test_an_output_is_rewritten_with_anything(key: str, output: Any) -> None:
@@ -590,12 +584,3 @@ def test_what_we_write_before_a_tool_reads_as_we_meant_it(
     assert found.tool_input == (None if decision == "deny" else given_input)
     assert found.context == (("\n\n".join(context),) if context else ())
     assert found.notes == (("\n".join(notes),) if notes else ())
-
-
-@given(st.sampled_from([native for native in ANY if "deny" in EVENTS[native].powers]), words)
-def test_every_denial_that_we_write_is_read_as_one(native: str, reason: str) -> None:
-    """With its reason."""
-    found = read(DIALECT, native, answer("claude", make_incoming("claude", native), DENIED))
-    assert (found.decision, found.reason) == ("deny", "no")
-    printed = answer("claude", make_incoming("claude", native), Verdict("deny", reason))
-    assert read(DIALECT, native, printed).reason == reason.strip()

@@ -273,17 +273,6 @@ def test_a_stop_is_a_denial() -> None:
     assert answer("copilot", make_incoming("copilot", "agentStop"), Verdict(stop="enough")) == {}
 
 
-def test_a_permission_may_change_the_arguments() -> None:
-    """Both are told."""
-    incoming = make_incoming("copilot", "preToolUse")
-    printed = answer("copilot", incoming, Verdict("allow", "fine", tool_input=NEW))
-    assert printed == {
-        "permissionDecision": "allow",
-        "permissionDecisionReason": "fine",
-        "modifiedArgs": NEW,
-    }
-
-
 def test_a_changed_patch_is_a_text_as_the_patch_was() -> None:
     """An object would be refused."""
     incoming = read_recording("copilot", "preToolUse.apply_patch")
@@ -344,21 +333,6 @@ def test_what_is_told_before_a_tool_is_what_is_understood(
     assert found.context == (("\n\n".join(context),) if context else ())
     if decision == "deny":
         assert found.reason == (reason.strip() or "Blocked by a hook.")
-
-
-@given(st.sampled_from(["postToolUse", "userPromptSubmitted"]), st.lists(lines, max_size=2), lines)
-def test_what_is_told_elsewhere_is_what_is_understood(
-    native: str, context: list[str], reason: str
-) -> None:
-    """Context as it is, a change, or a block."""
-    incoming = make_incoming("copilot", native)
-    change: Data = {CHANGES[native]: reason}
-    changed = Verdict(context=tuple(context), **change)
-    found = read(DIALECT, native, answer("copilot", incoming, changed))
-    assert found.context == (("\n\n".join(context),) if context else ())
-    assert getattr(found, CHANGES[native]) == reason
-    found = read(DIALECT, native, answer("copilot", incoming, Verdict("deny", reason)))
-    assert (found.decision, found.reason) == ("deny", reason.strip())
 
 
 CHANGES = {"postToolUse": "output", "userPromptSubmitted": "prompt"}

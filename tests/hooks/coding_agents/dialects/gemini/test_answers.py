@@ -307,15 +307,3 @@ def test_what_is_told_before_a_tool_is_what_is_understood(
     assert found.notes == (("\n".join(notes),) if notes else ())
     if decision == "deny":
         assert found.reason == (reason.strip() or "Blocked by a hook.")
-
-
-@given(st.sampled_from(["AfterTool", "BeforeAgent"]), st.lists(lines, max_size=2), lines)
-def test_what_is_told_elsewhere_is_what_is_understood(
-    native: str, context: list[str], reason: str
-) -> None:
-    """Context as it is, or a denial."""
-    incoming = make_incoming("gemini", native)
-    found = read(DIALECT, native, answer("gemini", incoming, Verdict(context=tuple(context))))
-    assert found.context == (("\n\n".join(context),) if context else ())
-    found = read(DIALECT, native, answer("gemini", incoming, Verdict("deny", reason)))
-    assert (found.decision, found.reason) == ("deny", reason.strip())
