@@ -142,35 +142,50 @@ def connect(stage: Stage, timeout: float = 60.0, **more: Any) -> Connection:
     return Connection(stage.hooks, choose(timeout, more.get("plain_servers", ()), "inline"))
 
 
-async def test_continue_is_no_opinion(stage: Stage) -> None:
-    """`allow` would run what the person's own rules refuse, so it is never said for a hook."""
-    stage.answer("tool:pre", HookResult())
-    assert await tell(connect(stage), "PreToolUse", **describe_call(command="ls")) == {}
-
-
-async def test_deny_says_who_and_why(stage: Stage) -> None:
-    """In the fields that the program reads."""
-    stage.answer("tool:pre", DENY)
-    said = await tell(connect(stage), "PreToolUse", **describe_call(command="rm -r /"))
-    inner = said["hookSpecificOutput"]
-    assert inner["permissionDecision"] == "deny"
-    assert inner["permissionDecisionReason"] == "Operation denied by policy: against the rules"
-
-
-async def test_a_changed_input_leaves_the_decision_open(stage: Stage) -> None:
-    """The person's own rules judge what hooks made of the call."""
-    stage.answer("tool:pre", change_input(command="ls -l"))
-    said = await tell(connect(stage), "PreToolUse", **describe_call(command="ls"))
-    inner = said["hookSpecificOutput"]
-    assert inner == {"hookEventName": "PreToolUse", "updatedInput": {"command": "ls -l"}}
-
-
-async def test_a_yes_of_a_person_allows(stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        # `allow` would run what the person's own rules refuse, so it is never said for a hook.
+        pytest.param(HookResult(), {}, id="continue is no opinion"),
+        pytest.param(
+            DENY,
+            {
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "Operation denied by policy: against the rules",
+            },
+            id="deny says who and why",
+        ),
+        pytest.param(
+            change_input(command="ls -l"),
+            {"updatedInput": {"command": "ls -l"}},
+            id="a changed input leaves the decision open",
+        ),
+        pytest.param(ask(), {"permissionDecision": "allow"}, id="a yes of a person allows"),
+    ],
+)
+async def test_an_answer_before_a_tool_is_told_in_the_programs_fields(
+    stage: Stage, answer: Any, expected: dict[str, Any]
+) -> None:
     """Nobody is asked a second time by the program."""
-    stage.answer("tool:pre", ask())
+    stage.answer("tool:pre", answer)
     stage.ask_person("Allow")
     said = await tell(connect(stage), "PreToolUse", **describe_call(command="ls"))
-    assert said["hookSpecificOutput"]["permissionDecision"] == "allow"
+    inner = dict(said.get("hookSpecificOutput", {}))
+    assert inner.pop("hookEventName", "PreToolUse") == "PreToolUse"
+    if "permissionDecision" in expected and "permissionDecisionReason" not in expected:
+        inner.pop("permissionDecisionReason", None)
+    assert inner == expected
+
+
+def test_what_is_not_an_answer_of_a_hook_has_a_form_too() -> None:
+    """An exit code blocks, a deferred call says what is asked, a notice has nothing to block."""
+    said = read_answer("PreToolUse", Reply(code=2, stderr="not JSON"))
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert read_answer("PreToolUse", Reply()) == {}
+    assert refuse("Notification", {}, "why") == {}
+    said = defer("PreToolUse", Verdict(decision="defer", reason="Delete it?"))
+    assert said["hookSpecificOutput"]["permissionDecision"] == "defer"
+    assert said["hookSpecificOutput"]["permissionDecisionReason"] == "Delete it?"
 
 
 async def test_an_output_keeps_the_shape_of_its_tool(stage: Stage) -> None:
@@ -266,25 +281,6 @@ async def test_sessions_end_when_nobody_holds_the_connection(stage: Stage) -> No
     await asyncio.to_thread(wait_for_ends)
     ended = stage.of_type("session_ended")
     assert [one["body"]["reason"] for one in ended] == ["complete", "complete"]
-
-
-def test_an_exit_code_is_a_refusal() -> None:
-    """What cannot be written as an answer blocks."""
-    said = read_answer("PreToolUse", Reply(code=2, stderr="not JSON"))
-    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert read_answer("PreToolUse", Reply()) == {}
-
-
-def test_a_notice_needs_no_refusal() -> None:
-    """There is nothing to block."""
-    assert refuse("Notification", {}, "why") == {}
-
-
-def test_a_deferred_call_says_what_is_asked() -> None:
-    """In the program's own way to interrupt a run."""
-    said = defer("PreToolUse", Verdict(decision="defer", reason="Delete it?"))
-    assert said["hookSpecificOutput"]["permissionDecision"] == "defer"
-    assert said["hookSpecificOutput"]["permissionDecisionReason"] == "Delete it?"
 
 
 async def run_by_options(stage: Stage, script: list[Step], **more: Any) -> Ran:
