@@ -263,6 +263,7 @@ UNREADABLE = [
     "python -c 'import os; print(dict(os.environ))'",
     "python - <<'E'\nimport os\nfor k, v in os.environ.items():\n    print(k, v)\nE",
     "node -e 'console.log(process.env)'",
+    "node -p process.env",
     "ruby -e 'puts ENV.to_h'",
     "perl -e 'print %ENV'",
     "jq -n env",

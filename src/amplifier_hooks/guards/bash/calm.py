@@ -904,7 +904,7 @@ def _settles_runs(situation: Situation) -> bool:
     """`hyperfine 'a' 'b'`, `xvfb-run a`: all that it runs was found and is judged in its place."""
     command = situation.command
     if command.name in PREFIXES:
-        return _settles_inner(situation)
+        return command.name != "rlwrap" and _settles_inner(situation)
     return is_read_whole(command)
 
 

@@ -443,6 +443,10 @@ def _choose_finder(command: Command) -> Callable[[_Search], Iterator[Read]]:
     return _find_words
 
 
+_NO_FILES = frozenset({"process.env", "Bun.env", "import.meta.env"})
+"""Code of one word: `node -p process.env`."""
+
+
 def _find_words(search: _Search) -> Iterator[Read]:
     """The words of any other program, which may well print what is in the files they name."""
     command = search.command
@@ -454,6 +458,7 @@ def _find_words(search: _Search) -> Iterator[Read]:
     if command.name in _EXPRESSION_FIRST and not command.flags & {"-f", "--file"}:
         first = next((one for one in plain if not one.is_flag), None)
         plain = [one for one in plain if one is not first]
+    plain = [one for one in plain if one.value not in _NO_FILES]
     sure = command.name in _READERS or command.name in _INTERPRETERS
     shows = command.name not in {"source", "."} or search.script.prints_environment
     yield from search.find_named(plain, sure=sure, shows=shows)

@@ -114,7 +114,7 @@ _SCREEN_LOOKS = frozenset({"-ls", "-list", "-r", "-x", "-d", "-dr", "-rd", "-wip
 
 def _read_tmux(command: Command) -> Runs:
     reading = read_options(command.words, _TMUX)
-    if reading.doubt is not None or reading.has("c", "f") or not command.words:
+    if reading.doubt is not None or reading.has("c", "f") or not reading.rest:
         return _UNSEEN
     parts = [_read_tmux_command(part) for part in _split_at_semicolons(reading.rest)]
     return Runs(
@@ -174,7 +174,7 @@ def _read_screen(command: Command) -> Runs:
     if command.words and command.words[0].value in _SCREEN_LOOKS:
         return Runs()
     reading = read_options(command.words, _SCREEN)
-    if reading.doubt is not None or reading.has("c", "s") or not command.words:
+    if reading.doubt is not None or reading.has("c", "s") or not reading.rest:
         return _UNSEEN
     if not reading.has("X"):
         return _read_command(reading.rest)
