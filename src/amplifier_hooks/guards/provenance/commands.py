@@ -37,6 +37,7 @@ from amplifier_hooks.guards.provenance.known import (
     POPULAR,
     REGISTRIES,
     VALUED,
+    WELL_KNOWN,
 )
 from amplifier_hooks.guards.provenance.ledger import MANIFEST
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin
@@ -160,6 +161,8 @@ class _CommandJudge:
             if origin.is_vouched:
                 continue
             if not strict and self._request.delegates and origin.label == "text":
+                continue
+            if not strict and origin.label == "none" and read_host(value) in WELL_KNOWN:
                 continue
             what = "code that would be run" if runs_fetched else "host"
             yield Finding("command", value, origin, what)
@@ -357,7 +360,8 @@ class _CommandJudge:
         name = command.name or ""
         if name == "git":
             return command.words[:1] != () and command.words[0].value in LOCAL_GIT
-        return name in ORDINARY
+        local = command.program is not None and re.match(r"\.{0,2}/?[\w-]+/|\./", command.program)
+        return name in ORDINARY or (local is not None and not self._request.only_asks)
 
     def _is_about_the_request(self, command: Command) -> bool:
         said = self._ledger.state["said_words"]
@@ -435,6 +439,8 @@ def judge_package(word: str, lineage: Lineage) -> Finding | None:
     if origin.label == "none" and not get_close_matches(name, POPULAR, 1, 0.9):
         return None
     if origin.label == "text" and lineage.request.delegates:
+        return None
+    if origin.witness is not None and ledger.names_page(origin.witness.call):
         return None
     return Finding("command", word, origin, "package")
 

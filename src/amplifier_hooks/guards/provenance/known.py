@@ -148,14 +148,16 @@ OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
          r"publish|release|upload|push|ship|veröffentlich|publi"),
         (r"(?:npm|yarn) (?:owner|access|token|adduser|login|deprecate|unpublish|dist-tag)",
          r"owner|access|token|login|deprecat|unpublish|\btag\b"),
-        (r"kubectl (?:apply|delete|exec|create|patch|scale|rollout|edit|set|replace|run|cp|drain)|"
+        (r"kubectl(?: \S+)* (?:apply|delete|exec|create|patch|scale|rollout|edit|set|replace|run|"
+         r"cp|drain)|"
          r"helm (?:install|upgrade|uninstall|rollback|delete)|terraform (?:apply|destroy|import)|"
-         r"(?:vercel|netlify|fly|flyctl|heroku|firebase|serverless|cdk|pulumi|wrangler|railway) "
-         r"\S+|"
+         r"(?:vercel|netlify|fly|flyctl|heroku|firebase|serverless|cdk|pulumi|wrangler|railway)"
+         r"(?: \S+)* (?:deploy\w*|promote|alias|destroy|scale|up|ssh|rollback|publish|--prod|set|"
+         r"add|rm)\b|"
          r"ansible-playbook|capistrano|cap \S+ deploy",
          r"deploy|apply|roll|scale|release|staging|prod|cluster|kubernetes|k8s|infra|terraform|"
          r"provision|upgrade"),
-        (r"(?:aws|gcloud|az|gsutil|doctl|oci) .*(?:create|put|delete|rm|cp|mv|sync|update|attach|"
+        (r"(?:aws|gcloud|az|gsutil|doctl|oci) .*\b(?:create|put|delete|rm|cp|mv|sync|update|attach|"
          r"add|set|"
          r"modify|run|start|stop|terminate|remove|import)",
          r"aws|\bs3\b|bucket|gcloud|gcp|azure|cloud|upload|deploy|sync|instance|backup|lambda"),
@@ -166,9 +168,11 @@ OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
          r"git config .*(?:core\.hookspath|alias\.|insteadof|credential|core\.sshcommand|"
          r"filter\.|core\.pager|core\.fsmonitor)",
          r"cron|schedul|service|systemd|restart|alias|hook|credential|git config|nightly|start"),
-        (r"(?:psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|clickhouse|cqlsh)\b.*\b(?:grant|revoke|drop|"
+        (r"(?:psql|mysql|mariadb|sqlite3|mongosh?|redis-cli|clickhouse|cqlsh)\b.*\b(?:grant|"
+         r"revoke|drop|"
          r"delete|truncate|alter|update|insert|create (?:user|role)|flushall|flushdb)\b",
-         r"grant|revoke|drop|delete|truncat|alter|migrat|table|column|insert|update|seed|permission|"
+         r"grant|revoke|drop|delete|truncat|alter|migrat|table|column|insert|update|seed|"
+         r"permission|"
          r"reset the|flush|\bsql\b|user\b"),
         (r"(?:mail|mailx|sendmail|mutt|msmtp|swaks) ", r"mail|send"),
         (r"(?:useradd|usermod|adduser|passwd|visudo|chpasswd|gpasswd)|chmod .*(?:777|\+s|u\+s)",
@@ -180,6 +184,17 @@ OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 """Commands that act outside of the project, each with the words by which a person asks for it."""
+
+WELL_KNOWN = split_names(
+    "github.com api.github.com raw.githubusercontent.com gitlab.com pypi.org npmjs.com "
+    "registry.npmjs.org stackoverflow.com wikipedia.org en.wikipedia.org python.org "
+    "developer.mozilla.org react.dev vuejs.org nodejs.org go.dev pkg.go.dev rust-lang.org "
+    "doc.rust-lang.org docs.rs crates.io kubernetes.io docker.com hub.docker.com "
+    "learn.microsoft.com aws.amazon.com cloud.google.com postgresql.org sqlite.org nginx.org "
+    "djangoproject.com flask.palletsprojects.com fastapi.tiangolo.com git-scm.com "
+    "typescriptlang.org"
+)
+"""Places that models know by heart: read without a question where no text has named them."""
 
 REGISTRIES = split_names(
     "pypi.org files.pythonhosted.org registry.npmjs.org registry.yarnpkg.com crates.io "

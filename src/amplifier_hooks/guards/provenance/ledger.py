@@ -241,6 +241,22 @@ class Ledger:
         said = self.state["said_words"]
         return any(one in said and FILE.search(one) for one in self.state["calls"][call]["words"])
 
+    def is_listed(self, value: str, witness: Witness) -> bool:
+        """Whether a line of an own list begins with the key, and nothing repeats it."""
+        if self.get_source(witness) != "own" or not any(map(str.isdigit, value)):
+            return False
+        plain = normalize(value)
+        texts = [self.state["texts"][at] for at in self._search(plain)]
+        lines = [line for text in texts for line in text.split("\n") if plain in line]
+        return len(lines) == 1 and lines[0].lstrip(" -*•#[(|").startswith(plain)
+
+    def names_page(self, call: int) -> bool:
+        """Whether what was read is a page whose address the person gave."""
+        return any(
+            find_kind(one) == "link" and self.was_said(one)
+            for one in self.state["calls"][call]["words"]
+        )
+
     def get_tool(self, witness: Witness) -> str:
         """The tool whose result it is."""
         return str(self.state["calls"][witness.call]["tool"])

@@ -35,6 +35,13 @@ _ASKING = re.compile(
     r"什么|吗|哪|多少|几|总结|概括|看看|查|读|何|どの|いつ|教えて|要約|まとめ|ですか"
 )
 _ME = split_names("me us mir uns m'en")
+_BEFORE_VERBS = split_names("to please bitte zu")
+_STATING = split_names(
+    "the a an it this that these those there my our his her its their he she they is are was were "
+    "has have had der die das ein eine ist sind war mein unser el la los las un una es son está mi "
+    "le les des il elle est sont mon ma notre het een is zijn lo gli x"
+)
+"""Words of sentences that tell something."""
 _TELLING = split_names("tell give send dime gib")
 _DELEGATING = re.compile(
     r"\b(?:follow(?!-?ing\b|[ -]?up)\w*|according to|as (?:\S+ ){0,6}(?:says?|said|describe[sd]?|"
@@ -74,8 +81,10 @@ class Request:
     """The wishes of one prompt."""
 
     acts: frozenset[str] = frozenset()
-    is_known: bool = False
-    """Whether its language is one that there are tables for."""
+    asks: bool = False
+    """Whether a clause only wants an answer."""
+    is_opaque: bool = False
+    """Whether a sentence begins with a word that is in no table: it may ask for anything."""
     delegates: bool = False
     """Whether it says that a text which the agent reads is to be followed."""
     quantifies: bool = False
@@ -91,11 +100,11 @@ class Request:
     @property
     def only_asks(self) -> bool:
         """Whether nothing is to be changed or sent."""
-        return self.is_known and not self.acts and not self.delegates
+        return self.asks and not (self.acts or self.is_opaque or self.delegates)
 
     def covers(self, act: str) -> bool:
         """Whether an act of this class was asked for."""
-        if not self.is_known or self.delegates:
+        if self.delegates or self.is_opaque or not (self.acts or self.asks):
             return True
         if act in STRICT:
             return act in self.acts
@@ -106,19 +115,21 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     """The wishes of a prompt; a word of consent goes on with those before it."""
     text = _CITED.sub(" x ", prompt).casefold()
     acts: set[str] = set()
-    known = False
+    asks = is_opaque = False
     for sentence in _SENTENCES.split(text):
-        for clause in _CLAUSES.split(sentence):
-            found, clause_known = _read_clause(clause)
+        for number, clause in enumerate(_CLAUSES.split(sentence)):
+            found, kind = _read_clause(clause)
             acts |= found
-            known = known or clause_known
+            asks = asks or kind == "asks"
+            is_opaque = is_opaque or (kind == "opaque" and number == 0)
     words = frozenset(list_words(text))
     if before is not None and len(words) <= _CONFIRMING and words & _CONSENT and not acts:
         return before
     kinds = {kind for kind, stems in TOLD_KINDS.items() if stems.any(words) or stems.inside(text)}
     return Request(
         frozenset(acts),
-        known or bool(acts),
+        asks,
+        is_opaque,
         bool(_DELEGATING.search(text)),
         bool(_QUANTIFIED.search(text)),
         bool(_REPLYING.search(text)),
@@ -129,29 +140,30 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     )
 
 
-def _read_clause(clause: str) -> tuple[set[str], bool]:
-    """The acts that a clause asks for, and whether it was understood."""
+def _read_clause(clause: str) -> tuple[set[str], str]:
+    """The acts that a clause asks for; whether it `asks`, `tells`, or is `opaque`."""
     if _OTHER_SCRIPT.search(clause):
         written = {act for act, stems in REQUESTED.items() if stems.inside(clause)}
-        return written, bool(written or _ASKING.search(clause))
+        asking = not written and _ASKING.search(clause)
+        return written, "asks" if asking else "tells" if written else "opaque"
     words = [word.replace("’", "'") for word in _LETTERS.findall(clause)]
     first = next((at for at, word in enumerate(words) if word not in LEADING), len(words))
     if first == len(words):
-        return set(), bool(words)
+        return set(), "tells"
     head = words[first]
     asks = head in QUESTION
     if head in _TELLING:
         asks = words[first + 1 : first + 2] != [] and words[first + 1] in _ME
-    known = asks or any(word in LEADING or word in QUESTION for word in words)
     acts: set[str] = set()
-    for at, word in enumerate(words):
-        leads = at == first or (at > 0 and words[at - 1] in {"to", "please", "bitte", "zu"})
-        if at < first or (asks and not (leads and at > first)) or (asks and at == first):
+    for at in range(first, len(words)):
+        leads = at == first or words[at - 1] in _BEFORE_VERBS
+        if asks and (at == first or not leads):
             continue
-        if word in NOUNS_TOO and not leads:
-            continue
-        acts |= _find_acts(word)
-    return acts, known or bool(acts)
+        if leads or words[at] not in NOUNS_TOO:
+            acts |= _find_acts(words[at])
+    if asks:
+        return acts, "asks"
+    return acts, "tells" if acts or _STATING.intersection(words) else "opaque"
 
 
 def _find_acts(word: str) -> set[str]:

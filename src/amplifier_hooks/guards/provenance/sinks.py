@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from amplifier_hooks.guards.provenance.known import WELL_KNOWN
 from amplifier_hooks.guards.provenance.labels import find_act, find_source
 from amplifier_hooks.guards.provenance.ledger import Witness
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
@@ -33,11 +34,20 @@ from amplifier_hooks.guards.provenance.words import (
 
 _ATTACHED = Stems("attachment attachments attach anhang adjunto adjuntos pieces")
 _NAMES = Stems("title subject summary headline betreff titel asunto titulo objet titre oggetto")
+_TIME = re.compile(
+    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:?\d\d.*)?|\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?|"
+    r"\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|\d{1,2}\.? [^\W\d]+\.? \d{4}.*",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[-+]?[\d.,]+\s?(?:[%€$£]|[A-Z]{3})?")
 LOCAL = re.compile(
     r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|[\w-]+\.local(?:host)?|host\.docker\.internal"
 )
-_SELF = split_names("me myself self i all everyone default primary main default_channel")
+_SELF = split_names(
+    "me myself self i all everyone default primary main checking savings personal business current "
+    "joint cash card email mail sms push phone whatsapp letter app web"
+)
+"""The person, the own account, and ways to be told: no destination of somebody else."""
 _MEANS_RIGHT = re.compile(
     r"edit|writ|owner|admin|full|manage|collaborat|maint|push|chang|modif|contribut|bearbeit|schreib|"
     r"escrib|modifi|édit|scriv|bewerk"
@@ -99,6 +109,8 @@ def _judge_plain(
         return _judge_amount(path, text, act, lineage)
     if act == "send" and _ATTACHED.any(words):
         return _judge_attachment(path, text, lineage)
+    if _TIME.fullmatch(text.strip()):
+        return None
     if TARGET_KEYS.any(words) or any(map(str.isdigit, text)):
         return _judge_target(path, text, act, lineage)
     return _judge_other(path, text, act, lineage)
@@ -134,10 +146,10 @@ def _judge_destination(
     origin = lineage.find(text)
     if origin.is_vouched:
         return None
-    if not kind and origin.label == "none" and act not in STRICT:
-        return None
-    if not kind and origin.label == "none" and lineage.ledger.names_word(plain.split()):
-        return None
+    if not kind and origin.label == "none":
+        outward = act in {"send", "share"}
+        if not outward or lineage.ledger.names_word(plain.split()):
+            return None
     return Finding(path, text, origin, "destination")
 
 
@@ -204,7 +216,10 @@ def _judge_target(path: str, text: str, act: str, lineage: Lineage) -> Finding |
 
 def _is_in_meant_text(text: str, act: str, witness: Witness, lineage: Lineage) -> bool:
     """Whether the value's line says what the person said, or they named its source for that act."""
-    if lineage.is_in_named_line(text, witness):
+    ledger = lineage.ledger
+    if lineage.is_in_named_line(text, witness) or ledger.is_listed(text, witness):
+        return True
+    if act == "change" and ledger.names_record(witness):
         return True
     return act in {"pay", "change"} and lineage.ledger.names_file(witness.call)
 
@@ -243,7 +258,7 @@ def _judge_address(path: str, text: str, lineage: Lineage) -> Finding | None:
     if ledger.was_said(host) or host in ledger.state["visited"]:
         return None
     origin = lineage.find(text)
-    if origin.is_vouched:
+    if origin.is_vouched or (origin.label == "none" and host.removeprefix("docs.") in WELL_KNOWN):
         return None
     texts = [one for one in ledger.find_in_prose(text) if ledger.stands_whole(text, one)]
     if any(ledger.is_search(one) or ledger.names_record(one) for one in texts):

@@ -201,7 +201,9 @@ WEAK_RIGHTS = split_names(
 
 REQUESTED: dict[str, Stems] = {
     "send": Stems(
-        "send leave reply respond answer forward post publish notify message email mail sms text "
+        "loop brief relay pass hand circulate distribute return give fax page alert flag chase "
+        "nudge follow introduce offer propose acknowledge cc say get fill send leave reply "
+        "respond answer forward post publish notify message email mail sms text "
         "tweet "
         "broadcast submit comment announce dispatch upload push deliver inform tell remind thank "
         "write draft contact let ask ping invite congratulate confirm report share open "
@@ -220,7 +222,8 @@ REQUESTED: dict[str, Stems] = {
         "发送 发 回复 转发 通知 告诉 发布 写 邀请 送信 送って 返信 転送 投稿 伝えて 知らせて 返事"
     ),
     "pay": Stems(
-        "pay transfer refund buy purchase order reserve book checkout charge donate wire "
+        "top cover fund deposit withdraw claim issue put place grab pick add pay transfer refund "
+        "buy purchase order reserve book checkout charge donate wire "
         "settle reimburse subscribe rent get spend sell invest make schedule send reorder renew "
         "zahl* bezahl* überweis* kauf* bestell* buch* erstatt* reservier* begleich* "
         "paga pagar págale transfiere transferir compra comprar pide pedir reserva reservar "
@@ -239,7 +242,9 @@ REQUESTED: dict[str, Stems] = {
         "compartilhe convide adicione dê 分享 共享 邀请 添加 授权 共有 招待 追加"
     ),
     "delete": Stems(
-        "delete remove cancel drop purge erase clear clean revoke terminate unsubscribe wipe "
+        "move replace swap switch reschedule rename merge deduplicate empty end stop withdraw "
+        "revert take delete remove cancel drop purge erase clear clean revoke terminate "
+        "unsubscribe wipe "
         "discard "
         "kick ban archive disable deactivate trash destroy close reject decline void block "
         "uninstall "
@@ -284,6 +289,7 @@ REQUESTED: dict[str, Stems] = {
 """What a person says who wants an act of this class."""
 
 NOUNS_TOO = split_names(
+    "loop brief page alert flag return claim place top cover fund hand pass stop end fill offer "
     "answer reply forward post message email mail sms text comment push report share request "
     "update order book charge wire transfer refund purchase rent block drop cut access change "
     "changes mark file record log label tag pin switch lock print draft build release issue fix "
