@@ -463,40 +463,46 @@ def read_changed(name: str, **changed: Any) -> Incoming:
     return read_payload(DIALECT, name.split(".")[0], json.dumps(payload))
 
 
-def test_a_tool_that_failed_has_no_success() -> None:
-    """Gemini says why beside what the model reads."""
-    error = {"type": "execution_failed", "message": "no"}
-    data = read_changed("AfterTool", tool_response={"llmContent": "no", "error": error}).data
-    assert data["tool_result"] == {"success": False, "output": "no", "error": error}
-    assert data["success"] is False
-
-
-def test_a_result_in_parts_stays_one() -> None:
-    """So that a part of it can be changed."""
-    parts = [{"text": "a"}, {"inlineData": {"mimeType": "image/png", "data": ""}}]
-    data = read_changed("AfterTool", tool_response={"llmContent": parts}).data
-    assert data["tool_result"]["output"] == parts
+PARTS = [{"text": "a"}, {"inlineData": {"mimeType": "image/png", "data": ""}}]
+FAILED = {"type": "execution_failed", "message": "no"}
+FAILURE = {"llmContent": "no", "error": FAILED}
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "theirs", "ours"),
+    ("name", "field", "theirs", "read", "ours"),
     [
-        ("SessionStart", "source", "startup", "startup"),
-        ("SessionStart", "source", "resume", "resume"),
-        ("SessionStart", "source", "clear", "startup"),
-        ("SessionEnd", "reason", "exit", "complete"),
-        ("SessionEnd", "reason", "clear", "complete"),
-        ("SessionEnd", "reason", "logout", "user_exit"),
-        ("SessionEnd", "reason", "prompt_input_exit", "user_exit"),
-        ("SessionEnd", "reason", "other", "complete"),
-        ("PreCompress", "trigger", "manual", "manual"),
-        ("PreCompress", "trigger", "sudden", "auto"),
-        ("Notification", "notification_type", "Sound", "alert"),
+        ("SessionStart", "source", "startup", "source", "startup"),
+        ("SessionStart", "source", "resume", "source", "resume"),
+        ("SessionStart", "source", "clear", "source", "startup"),
+        ("SessionEnd", "reason", "exit", "reason", "complete"),
+        ("SessionEnd", "reason", "clear", "reason", "complete"),
+        ("SessionEnd", "reason", "logout", "reason", "user_exit"),
+        ("SessionEnd", "reason", "prompt_input_exit", "reason", "user_exit"),
+        ("SessionEnd", "reason", "other", "reason", "complete"),
+        ("PreCompress", "trigger", "manual", "trigger", "manual"),
+        ("PreCompress", "trigger", "sudden", "trigger", "auto"),
+        ("Notification", "notification_type", "Sound", "notification_type", "alert"),
+        # Gemini says why a tool failed beside what the model reads; parts of a result stay parts.
+        ("AfterTool", "tool_response", FAILURE, "success", False),
+        (
+            "AfterTool",
+            "tool_response",
+            FAILURE,
+            "tool_result",
+            {"success": False, "output": "no", "error": FAILED},
+        ),
+        (
+            "AfterTool",
+            "tool_response",
+            {"llmContent": PARTS},
+            "tool_result",
+            {"success": True, "output": PARTS, "error": None},
+        ),
     ],
 )
-def test_their_words_become_ours(name: str, field: str, theirs: str, ours: str) -> None:
+def test_their_words_become_ours(name: str, field: str, theirs: Any, read: str, ours: Any) -> None:
     """Hooks compare with ours; a word that nobody knows becomes the most harmless one."""
-    assert read_changed(name, **{field: theirs}).data[field] == ours
+    assert read_changed(name, **{field: theirs}).data[read] == ours
 
 
 @pytest.mark.parametrize(

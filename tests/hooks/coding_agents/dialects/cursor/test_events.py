@@ -1,4 +1,4 @@
-"""Cursor's events of tools, as we read them."""
+"""Cursor's events, as we read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.coding_agents.dialects.cursor_events import TOOL_EVENTS
+from amplifier_hooks.coding_agents.dialects.cursor_events import SESSION_EVENTS, TOOL_EVENTS
 from amplifier_hooks.external.incoming import UnreadablePayload
 from tests.hooks.coding_agents.dialects.conversation import Data
 from tests.hooks.coding_agents.dialects.cursor.cursor_payloads import EDITS, read_event
@@ -23,7 +23,7 @@ def hold_result(output: Any, duration: int = 70) -> Data:
     return {"tool_result": result, "success": True, "duration_ms": duration}
 
 
-EXPECTED: dict[str, tuple[str, Data]] = {
+OF_TOOLS: dict[str, tuple[str, Data]] = {
     "preToolUse": ("tool:pre", {**BASH, "tool_call_id": CALL_ID}),
     "postToolUse": (
         "tool:post",
@@ -77,21 +77,53 @@ EXPECTED: dict[str, tuple[str, Data]] = {
 }
 
 
+AGENT: Data = {"parent_session_id": "conv-1", "agent_name": "explore", "task": "Read it"}
+OF_SESSIONS: dict[str, tuple[str, Data]] = {
+    "beforeSubmitPrompt": ("prompt:submit", {"prompt": "Build it", "metadata": {}}),
+    "stop": (
+        "orchestrator:complete",
+        {
+            "orchestrator": "cursor",
+            "final_message": {},
+            "turn_count": 0,
+            "request_count": 0,
+            "duration_ms": 0,
+            "status": "success",
+        },
+    ),
+    "afterAgentResponse": ("prompt:complete", {"prompt": "", "response": "Built."}),
+    "afterAgentThought": ("thinking:final", {"block_index": 0, "thinking": "Hm."}),
+    "subagentStart": ("agent:spawn", {**AGENT, "config_override": {}}),
+    "subagentStop": (
+        "agent:complete",
+        {
+            **AGENT,
+            "result": {"output": "Half of it"},
+            "duration_ms": 900,
+            "status": "interrupted",
+        },
+    ),
+    "preCompact": (
+        "context:pre_compact",
+        {
+            "trigger": "manual",
+            "current_tokens": 182_340,
+            "target_tokens": 0,
+            "messages_count": 146,
+        },
+    ),
+    "sessionStart": ("session:start", {"mount_plan": {}, "source": "startup"}),
+    "sessionEnd": ("session:end", {"reason": "user_exit", "duration_ms": 1200, "stats": {}}),
+}
+
+
 def test_an_event_of_cursor_is_one_of_ours() -> None:
     """With all that our event has, under our names."""
-    for native in sorted(TOOL_EVENTS):
+    assert (set(OF_TOOLS), set(OF_SESSIONS)) == (set(TOOL_EVENTS), set(SESSION_EVENTS))
+    for native, expected in {**OF_TOOLS, **OF_SESSIONS}.items():
         incoming = read_event(native)
-        assert (incoming.event, incoming.data) == EXPECTED[native], native
+        assert (incoming.event, incoming.data) == expected, native
         assert (incoming.session_id, incoming.native) == ("conv-1", native), native
-
-
-def test_an_event_happens_where_the_project_is() -> None:
-    """Cursor starts hooks in its own folder and leaves `cwd` empty or out."""
-    assert read_event("preToolUse").cwd == "/project"
-    assert read_event("sessionStart").cwd == "/project"
-    assert read_event("beforeShellExecution").cwd == "/project/part"
-    assert read_event("preToolUse", workspace_roots=[]).cwd == ""
-    assert read_event("preToolUse", workspace_roots=[7]).cwd == ""
 
 
 @pytest.mark.parametrize(
@@ -108,6 +140,9 @@ def test_an_event_happens_where_the_project_is() -> None:
         ("beforeTabFileRead", {"file_path": {}}),
         ("afterFileEdit", {"edits": None}),
         ("preToolUse", {"conversation_id": ""}),
+        ("beforeSubmitPrompt", {"prompt": None}),
+        ("beforeSubmitPrompt", {"prompt": 7}),
+        ("beforeSubmitPrompt", {"prompt": ["Build"]}),
     ],
 )
 def test_what_cannot_be_judged_is_unreadable(native: str, changed: Data) -> None:
@@ -127,3 +162,45 @@ def test_each_call_is_told_once_unless_every_event_is_wanted() -> None:
     """The special events repeat what the general ones tell, or happen while the person types."""
     quiet = {name for name, row in TOOL_EVENTS.items() if not row.noisy}
     assert quiet == {"preToolUse", "postToolUse", "postToolUseFailure"}
+
+
+FILES = [{"type": "file", "filePath": "/project/a"}]
+
+
+@pytest.mark.parametrize(
+    ("native", "said", "key", "read"),
+    [
+        # A session ends for one of our reasons; one that we do not know is none of trouble.
+        *(
+            ("sessionEnd", {"reason": said}, "reason", reason)
+            for said, reason in (
+                ("completed", "complete"),
+                ("aborted", "user_exit"),
+                ("error", "error"),
+                ("user_close", "user_exit"),
+                ("something new", "complete"),
+                (None, "complete"),
+            )
+        ),
+        # A turn ends in one of our ways; what is not known to be a success is an error.
+        ("stop", {"status": "error"}, "status", "error"),
+        ("stop", {"status": "odd"}, "status", "error"),
+        ("stop", {"status": 7}, "status", "error"),
+        ("stop", {"status": "aborted"}, "status", "interrupted"),
+        ("beforeSubmitPrompt", {"attachments": FILES}, "metadata", {"attachments": FILES}),
+        # Cursor starts hooks in its own folder and leaves `cwd` empty or out.
+        ("preToolUse", {}, "cwd", "/project"),
+        ("sessionStart", {}, "cwd", "/project"),
+        ("beforeShellExecution", {}, "cwd", "/project/part"),
+        ("preToolUse", {"workspace_roots": []}, "cwd", ""),
+        ("preToolUse", {"workspace_roots": [7]}, "cwd", ""),
+        # A sub-agent is known by its id, where Cursor tells it.
+        ("subagentStart", {}, "agent_id", "sub-1"),
+        ("preToolUse", {}, "agent_id", ""),
+    ],
+)
+def test_each_field_is_read_as_ours(native: str, said: Data, key: str, read: Any) -> None:
+    """In our words, and with what we do not know as the safer one."""
+    incoming = read_event(native, **said)
+    found = incoming.data[key] if key in incoming.data else getattr(incoming, key)
+    assert found == read
