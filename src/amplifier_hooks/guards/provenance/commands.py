@@ -122,6 +122,7 @@ class _CommandJudge:
             if command.program is None or (command.name in SHELLS and command.words):
                 continue
             yield from self._judge_hosts(command, runs_fetched)
+            yield from self._judge_secrets(command)
             yield from self._judge_packages(command)
             yield from self._judge_writes(command)
             yield from self._judge_deletion(command)
@@ -223,6 +224,17 @@ class _CommandJudge:
     def _without_cover(self, value: str) -> Origin:
         texts = self._ledger.find_in_prose(value)
         return Origin("text", texts[0]) if texts else Origin("none")
+
+    def _judge_secrets(self, command: Command) -> Iterator[Finding]:
+        """A file with secrets that a text names, or that stands beside an address."""
+        reaches_out = any(True for one in self._commands for _ in self._list_hosts(one))
+        for word in command.arguments:
+            path = (word.value or word.raw).lstrip("@")
+            if len(path) < 4 or not is_secret(path) or self._is_meant(path):
+                continue
+            origin = self._lineage.find(path)
+            if reaches_out or origin.label == "text":
+                yield Finding("command", path, origin, "secret")
 
     # Packages
 

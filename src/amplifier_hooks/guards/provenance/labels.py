@@ -43,6 +43,7 @@ _WRITING_QUERY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _METHODS = frozenset({"post", "put", "patch", "delete"})
+_VERBS_IN_THE_MIDDLE = split_names("mark set move copy link lock switch share invite post charge")
 _MONEY = split_names(
     "money payment payments funds fund transfer wire refund payout geld dinero argent"
 )
@@ -104,7 +105,8 @@ def _find_act_of_name(tool: str) -> str:
         return act
     if READING.any(words):
         return "read"
-    return _find_first_act([words[0], words[-1]]) or "unknown"
+    middle = [word for word in words[1:-1] if word in _VERBS_IN_THE_MIDDLE]
+    return _find_first_act([words[0], words[-1], *middle]) or "unknown"
 
 
 def _find_first_act(words: Sequence[str]) -> str:

@@ -257,6 +257,15 @@ class Ledger:
             for one in self.state["calls"][call]["words"]
         )
 
+    def is_dictated(self, words: Iterable[str], number: str) -> bool:
+        """Whether a text says a short number right behind one of the words."""
+        for word in words:
+            pattern = re.compile(rf"\b{re.escape(word)}\b[^.!?]{{0,60}}?\b{re.escape(number)}\b")
+            found = (self.state["texts"][at] for at in self._search(word))
+            if any(pattern.search(one) for one in found):
+                return True
+        return False
+
     def get_tool(self, witness: Witness) -> str:
         """The tool whose result it is."""
         return str(self.state["calls"][witness.call]["tool"])

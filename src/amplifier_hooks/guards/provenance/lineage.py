@@ -73,7 +73,8 @@ class Lineage:
 
     def _is_covered(self, value: str, kind: str, witness: Witness) -> bool:
         if kind in {"mail", ""} and self._is_named(value, kind):
-            return True
+            named = witness.label == "sender" or self.ledger.names_record(witness)
+            return named or witness.record == 0
         if witness.label == "sender":
             return self._is_sender_meant(witness)
         return bool(kind) and self._is_told(value, kind, witness)

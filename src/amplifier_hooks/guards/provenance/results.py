@@ -146,7 +146,7 @@ def _parse(text: str) -> Any:
             return json.loads(text)
         except (ValueError, RecursionError):
             return _parse_literal(text)
-    if start == "|" or ";" in text or "\t" in text or "," in text:
+    if "|" in text or ";" in text or "\t" in text or "," in text:
         table = _parse_table(text)
         if table is not None:
             return table
@@ -196,11 +196,11 @@ def _parse_table(text: str) -> Any:
         rows = [[one.strip() for one in line.strip().strip("|").split("|")] for line in lines]
         del rows[1]
     else:
-        mark = next((one for one in "\t;," if lines[0].count(one)), "")
+        mark = next((one for one in "\t|;," if lines[0].count(one)), "")
         if not mark or re.search(r"[.!?:]\s", lines[0]):
             return None
         try:
-            rows = list(csv.reader(lines, delimiter=mark))
+            rows = [[one.strip() for one in row] for row in csv.reader(lines, delimiter=mark)]
         except csv.Error:
             return None
     head = rows[0]

@@ -183,7 +183,12 @@ def _judge_amount(path: str, text: str, act: str, lineage: Lineage) -> Finding |
     origin = lineage.find(text)
     if origin.label not in {"text", "sender"} or act not in {"pay", "change", "unasked"}:
         return None
-    if len(text) < 3 or (origin.witness and lineage.ledger.is_pointed_at(origin.witness)):
+    if origin.witness is None or lineage.ledger.names_file(origin.witness.call):
+        return None
+    if len(text) < 3:
+        dictated = lineage.ledger.is_dictated(split_key(path.rpartition(".")[2])[:1], text)
+        return Finding(path, text, origin, "amount") if dictated else None
+    if lineage.ledger.is_pointed_at(origin.witness):
         return None
     return Finding(path, text, origin, "amount")
 
@@ -202,6 +207,8 @@ def _judge_target(path: str, text: str, act: str, lineage: Lineage) -> Finding |
     ledger = lineage.ledger
     if origin.label in {"user", "covered", "none"}:
         return None
+    if act == "unasked":
+        return _judge_other(path, text, act, lineage)
     if origin.label == "own":
         witness = origin.witness
         if act not in STRICT or witness is None or ledger.names_record(witness):

@@ -18,6 +18,7 @@ _TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
 TELLING = re.compile(r"[\d@./:_\-#]")
 _JOINS = frozenset("/=@")
 _ENDS = ".,:;!?*_~…"
+_STARTS = ",:;!?*…"
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:www\.)?", re.IGNORECASE)
 _HOST_OF = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
@@ -100,7 +101,7 @@ def list_tokens(text: str) -> set[str]:
     for token in set(_TOKEN.findall(text.casefold())):
         if token.isalpha():
             continue
-        token = token.strip(_ENDS)
+        token = token.rstrip(_ENDS).lstrip(_STARTS)
         if token.isalpha():
             continue
         if _JOINS.isdisjoint(token):
