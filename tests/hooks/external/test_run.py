@@ -21,23 +21,6 @@ from amplifier_hooks.frameworks import Governor, answer, govern
 RUN: Any = SimpleNamespace()
 
 
-def test_a_handler_is_called_inside_its_run() -> None:
-    """And what comes after it is outside again."""
-    entered = enter(RUN, lambda given: inside.get())
-    assert entered({}) is RUN
-    assert inside.get() is None
-
-
-async def test_an_async_handler_is_inside_until_it_ends() -> None:
-    """Not only until it is first waited for."""
-
-    async def look(given: dict[str, Any]) -> Any:
-        return inside.get()
-
-    assert await enter(RUN, look)({}) is RUN
-    assert inside.get() is None
-
-
 async def test_a_question_inside_is_not_one_about_the_call() -> None:
     """The framework asks about its own call; a sub-agent in it has people of its own to ask."""
 
@@ -73,24 +56,6 @@ class World:
         heard = EventRecorder(result)
         self.registry.register(event, heard, name="policy")
         return heard
-
-
-async def test_a_prompt_that_a_hook_spoils_is_denied() -> None:
-    """Only a text is a prompt."""
-    world = World()
-    world.answer("prompt:submit", HookResult(action="modify", data={"prompt": 7}))
-    run, verdict = await world.hooks.begin(FULL, "hi")
-    assert run is None
-    assert "left no text: int" in verdict.text
-
-
-async def test_a_prompt_that_cannot_be_changed_is_denied() -> None:
-    """Where the framework has no place for another."""
-    world = World()
-    world.answer("prompt:submit", HookResult(action="modify", data={"prompt": "other"}))
-    run, verdict = await world.hooks.begin(BARE, "hi")
-    assert run is None
-    assert "Y offers no place for it" in verdict.text
 
 
 async def test_an_answer_is_judged_and_then_complete() -> None:
@@ -131,16 +96,6 @@ async def test_other_events_are_asked_and_told() -> None:
     assert not (await run.ask("agent:spawn", spawn)).allowed
     await run.tell("user:notification", {"message": "x"})
     await run.end()
-
-
-async def test_a_run_that_has_ended_calls_nothing() -> None:
-    """A framework may still hold on to it."""
-    run = await World().hooks.open(FULL)
-    await run.end()
-    await run.end()
-    called = await run.call(want())
-    assert not called.ran
-    assert "has ended" in called.text
 
 
 @pytest.mark.parametrize("option", ["Allow", "Deny"])
@@ -192,23 +147,6 @@ async def test_two_gates_are_handed_over_once_each() -> None:
     await run.end()
 
 
-async def test_a_loop_does_not_wait_for_a_call_of_its_own() -> None:
-    """It would wait for ever, so the call is refused with what to do instead."""
-    world = World()
-    run = await world.hooks.open(FULL)
-    with pytest.raises(RuntimeError, match="asynchronous entry point"):
-        run.call_sync(want())
-    await run.end()
-
-
-def test_a_call_goes_on_in_a_thread_after_its_loop_was_closed() -> None:
-    """A run that was begun asynchronously can be continued synchronously."""
-    world = World()
-    run = asyncio.run(world.hooks.open(FULL))
-    assert run.call_sync(want()).ran
-    run.end_sync()
-
-
 async def test_a_cancelled_call_is_recorded_and_over() -> None:
     """The handler is stopped with it."""
     world, started = World(), asyncio.Event()
@@ -232,6 +170,10 @@ async def test_a_run_that_has_ended_lets_nothing_out() -> None:
     world = World()
     run = await world.hooks.open(FULL)
     await run.end()
+    await run.end()
+    called = await run.call(want())
+    assert not called.ran
+    assert "has ended" in called.text
     recorded = len(world.audit.records)
     assert not (await run.request([{"role": "user", "content": "hi"}], provider="p")).allowed
     assert not (await run.review(Reply("said"), provider="p")).allowed
@@ -318,3 +260,44 @@ async def test_calls_that_wait_for_one_another_all_run() -> None:
         every = await asyncio.gather(*(run.call(want(handler=meet)) for _ in range(20)))
     assert {one.value for one in every} == {"met"}
     await run.end()
+
+
+async def test_a_handler_is_inside_its_run_until_it_ends() -> None:
+    """Not only until it is first waited for; what comes after it is outside again."""
+
+    async def look(given: dict[str, Any]) -> Any:
+        return inside.get()
+
+    assert enter(RUN, lambda given: inside.get())({}) is RUN
+    assert await enter(RUN, look)({}) is RUN
+    assert inside.get() is None
+
+
+@pytest.mark.parametrize(
+    ("coverage", "prompt", "why"),
+    [(FULL, 7, "left no text: int"), (BARE, "other", "Y offers no place for it")],
+)
+async def test_a_prompt_that_cannot_be_sent_as_changed_is_denied(
+    coverage: Coverage, prompt: Any, why: str
+) -> None:
+    """Only a text is a prompt, and not every framework has a place for another."""
+    world = World()
+    world.answer("prompt:submit", HookResult(action="modify", data={"prompt": prompt}))
+    run, verdict = await world.hooks.begin(coverage, "hi")
+    assert run is None
+    assert why in verdict.text
+
+
+def test_a_call_from_a_thread_does_not_wait_for_its_own_loop() -> None:
+    """It would wait for ever, and says what to do instead; a loop that was closed is no matter."""
+    world = World()
+
+    async def begin() -> Any:
+        run = await world.hooks.open(FULL)
+        with pytest.raises(RuntimeError, match="asynchronous entry point"):
+            run.call_sync(want())
+        return run
+
+    run = asyncio.run(begin())
+    assert run.call_sync(want()).ran
+    run.end_sync()

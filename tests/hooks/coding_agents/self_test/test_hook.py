@@ -49,14 +49,6 @@ def test_the_hook_s_side_and_the_other_side_see_the_same(tmp_path: Path) -> None
     assert not ticket.wait_for_report("other", 0.05)
 
 
-def test_nobody_else_can_read_it(tmp_path: Path) -> None:
-    """Nor write it."""
-    make_ticket(tmp_path, 1)
-    (path,) = list_files(tmp_path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
 def test_without_the_file_the_id_means_nothing(tmp_path: Path) -> None:
     """After the check, or for an agent that calls its session so."""
     ticket = make_ticket(tmp_path, 1)
@@ -66,36 +58,6 @@ def test_without_the_file_the_id_means_nothing(tmp_path: Path) -> None:
     ticket.report("late")
     assert list(tmp_path.iterdir()) == []
     assert ticket.list_reports("late") == []
-
-
-@pytest.mark.parametrize(
-    "session", ["claude-123", "claude-amplifier-check-../../x", "claude-amplifier-check-"]
-)
-def test_other_sessions_are_not_of_a_check(tmp_path: Path, session: str) -> None:
-    """Also those with an id that would lead elsewhere."""
-    make_ticket(tmp_path, 1)
-    assert find_ticket(tmp_path, session) is None
-
-
-def test_a_file_that_others_can_write_is_no_ticket(tmp_path: Path) -> None:
-    """Nor a link to one."""
-    ticket = make_ticket(tmp_path, 1)
-    (path,) = list_files(tmp_path)
-    path.chmod(0o644)
-    assert find(tmp_path, ticket) is None
-    path.chmod(0o600)
-    other = path.rename(tmp_path / "elsewhere")
-    path.symlink_to(other)
-    assert find(tmp_path, ticket) is None
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_file_of_somebody_else_is_no_ticket(tmp_path: Path) -> None:
-    """Whoever wrote it could make a session of another user one of a check."""
-    ticket = make_ticket(tmp_path, 1)
-    (path,) = list_files(tmp_path)
-    os.chown(path, 65534, -1)
-    assert find(tmp_path, ticket) is None
 
 
 def test_where_no_file_can_be_written_the_ticket_is_not_valid(tmp_path: Path) -> None:
@@ -110,10 +72,6 @@ def test_a_case_is_found_where_it_was_written() -> None:
     data = {"tool_input": {"command": write_command("deny", 3)}, "prompt": write_mark("other")}
     assert find_case(TOOL_PRE, data) == "deny"
     assert find_case(PROMPT_SUBMIT, data) == "other"
-
-
-def test_other_events_have_no_case() -> None:
-    """Also those that hold odd values."""
     assert find_case(TOOL_PRE, {"tool_input": {"command": "ls", "odd": object()}}) is None
     assert find_case(PROMPT_SUBMIT, {}) is None
 
@@ -172,16 +130,12 @@ async def test_it_does_what_the_event_says(coordinator: Any, ticket: Ticket) -> 
     assert changed.data["tool_input"] == {"command": write_command("rewritten")}
     asked = await tell(coordinator, TOOL_PRE, make_call("ask"))
     assert (asked.action, asked.approval_prompt) == ("ask_user", hook.QUESTION)
+    data = {**make_call("replace"), "tool_result": {"success": True, "output": "secret"}}
+    replaced = await tell(coordinator, TOOL_POST, data)
+    assert replaced.data is not None
+    assert replaced.data["tool_result"] == {"success": True, "output": hook.REPLACED}
     heard = [ticket.list_reports(case)[0]["event"] for case in ("deny", "prompt", "rewrite")]
     assert heard == [TOOL_PRE, PROMPT_SUBMIT, TOOL_PRE]
-
-
-async def test_it_replaces_a_result(coordinator: Any) -> None:
-    """And keeps what else is known about it."""
-    data = {**make_call("replace"), "tool_result": {"success": True, "output": "secret"}}
-    changed = await tell(coordinator, TOOL_POST, data)
-    assert changed.data is not None
-    assert changed.data["tool_result"] == {"success": True, "output": hook.REPLACED}
 
 
 async def test_it_hangs_until_it_is_let_go(coordinator: Any, ticket: Ticket) -> None:
@@ -233,3 +187,24 @@ async def test_it_notes_that_its_question_waits_elsewhere(coordinator: Any, tick
     await tell(coordinator, TOOL_PRE, make_call("ask"))
     await wait_for(lambda: bool(ticket.list_reports("ask-elsewhere")))
     assert len(ticket.list_reports("ask-elsewhere")) == 1
+
+
+def test_a_ticket_is_a_private_file_of_the_same_user(tmp_path: Path) -> None:
+    """Whoever else could write it, or lead to it, could make any session one of a check."""
+    ticket = make_ticket(tmp_path, 1)
+    (path,) = list_files(tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for other in ("claude-123", "claude-amplifier-check-../../x", "claude-amplifier-check-"):
+        assert find_ticket(tmp_path, other) is None
+    path.chmod(0o644)
+    assert find(tmp_path, ticket) is None
+    path.chmod(0o600)
+    assert find(tmp_path, ticket) is not None
+    if os.geteuid() == 0:  # only root can give files away
+        os.chown(path, 65534, -1)
+        assert find(tmp_path, ticket) is None
+        os.chown(path, 0, -1)
+    moved = path.rename(tmp_path / "elsewhere")
+    path.symlink_to(moved)
+    assert find(tmp_path, ticket) is None

@@ -33,6 +33,7 @@ async def test_the_agent_asks_its_person(project: Path) -> None:
         one.hook(TOOL_PRE, action="ask_user", approval_prompt="Really?")
         verdict = await one.tell("PreToolUse")
         called = one.guest.external.tools.running.list_ids()
+        assert isinstance(one.guest.coordinator.approval_system, RememberingApproval)
     assert verdict.decision == "ask"
     assert "Really?" in str(verdict.reason)
     records = list(read_records(open_log(locate_trail({}, "s1"))))
@@ -192,26 +193,6 @@ def test_guarded_files_are_taken_literally(project: Path) -> None:
     assert match_glob(Path("/any/where/.claude/settings.json"), patterns[2:])
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "decision"),
-    [
-        ("Write", {"file_path": "settings.json"}, "deny"),
-        ("fs_write_file", {"path": "settings.json"}, "deny"),
-        ("mcp__fs__move", {"source": "x", "destination": "settings.json"}, "deny"),
-        ("Read", {"file_path": "settings.json"}, None),
-        ("Grep", {"pattern": "x", "path": "settings.json"}, None),
-        ("fs_write_file", {"path": "other.json"}, None),
-    ],
-)
-async def test_tools_that_nobody_knows_do_not_write_guarded_files(
-    project: Path, tool: str, given: dict[str, Any], decision: str | None
-) -> None:
-    """Not every agent says which tools belong to a server; reading is no change."""
-    async with start("claude", project, guarded=[project / "settings.json"]) as one:
-        verdict = await one.tell("PreToolUse", tool_name=tool, tool_input=given)
-    assert verdict.decision == decision
-
-
 STARTS = """
 hooks:
   - {module: greeter, source: ./greeter.py}
@@ -234,11 +215,7 @@ def test_an_odd_id_becomes_a_plain_one(theirs: str) -> None:
     assert len(name) < 120
     assert "/" not in name
     assert name == name_session("claude", theirs)
-
-
-def test_a_plain_id_stays() -> None:
-    """People find a session by the id that the agent shows."""
-    assert name_session("codex", "01a1e201-4a3b") == "codex-01a1e201-4a3b"
+    assert name_session("codex", "01a1e201-4a3b") == "codex-01a1e201-4a3b"  # people look for that
 
 
 async def test_what_hooks_say_at_the_start_reaches_the_agent(home: Path, tmp_path: Path) -> None:
@@ -254,14 +231,11 @@ async def test_what_hooks_say_at_the_start_reaches_the_agent(home: Path, tmp_pat
     assert not any("hello from the start" in text for text in second.context)
 
 
-async def test_answers_for_always_are_kept(project: Path) -> None:
-    """Whoever is asked, the session remembers."""
-    async with start("claude", project) as one:
-        assert isinstance(one.guest.coordinator.approval_system, RememberingApproval)
-
-
 async def test_the_guarded_files_are_out_of_reach(project: Path) -> None:
-    """By the tools for files, by the shell, and through a relative path."""
+    """By the tools for files, by the shell, through a relative path, and by unknown tools.
+
+    Not every agent says which tools belong to a server; reading is no change.
+    """
     settings = project / ".claude" / "settings.json"
     async with start("claude", project, guarded=[settings]) as one:
         tries = [
@@ -269,12 +243,20 @@ async def test_the_guarded_files_are_out_of_reach(project: Path) -> None:
             ("Edit", {"file_path": ".claude/settings.json", "old_string": "a", "new_string": ""}),
             ("Bash", {"command": "echo '{}' > .claude/settings.json"}),
             ("Bash", {"command": "cd .claude && rm settings.json"}),
+            ("fs_write_file", {"path": ".claude/settings.json"}),
+            ("mcp__fs__move", {"source": "x", "destination": ".claude/settings.json"}),
         ]
         for tool, given in tries:
             verdict = await one.tell("PreToolUse", tool_name=tool, tool_input=given)
             assert verdict.decision == "deny", given
-        read = {"file_path": str(settings)}
-        assert (await one.tell("PreToolUse", tool_name="Read", tool_input=read)).decision is None
+        harmless = [
+            ("Read", {"file_path": str(settings)}),
+            ("Grep", {"pattern": "x", "path": ".claude/settings.json"}),
+            ("fs_write_file", {"path": "other.json"}),
+        ]
+        for tool, given in harmless:
+            verdict = await one.tell("PreToolUse", tool_name=tool, tool_input=given)
+            assert verdict.decision is None, given
 
 
 @pytest.mark.parametrize(("agent", "decision"), [("claude", None), ("copilot", "ask")])
