@@ -73,6 +73,9 @@ ARGUMENT_KEYS = ("args", "arguments", "argv")
 
 _LINES_KEY = "commands"
 _PREFIX = "mcp__"
+ORIGINS = "provenance.origins"
+"""The capability that tells, for a tool and its input, the label of each argument's origin."""
+
 _READING = re.compile(
     r"(?:read|get|list|search|find|stat|view|show|describe|directory_tree|tree|count|grep|glob|"
     r"head|tail|diff|status|log|ls|cat|resources/read|prompts/get)(?:$|[_\-A-Z])"

@@ -22,10 +22,11 @@ from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
 from amplifier_hooks.guards.bash import ensure_available
 from amplifier_hooks.guards.mcp.protocol import LIST
+from amplifier_hooks.guards.policy.tool_calls import ORIGINS
 from amplifier_hooks.guards.provenance.commands import judge_project_call
 from amplifier_hooks.guards.provenance.labels import PROJECT_TOOLS, find_act
 from amplifier_hooks.guards.provenance.ledger import Ledger
-from amplifier_hooks.guards.provenance.lineage import Lineage
+from amplifier_hooks.guards.provenance.lineage import Lineage, list_scalars
 from amplifier_hooks.guards.provenance.request import Request, read_request
 from amplifier_hooks.guards.provenance.sinks import Finding, judge_call
 from amplifier_hooks.machine.text import to_one_line
@@ -43,6 +44,7 @@ logger = logging.getLogger(__name__)
 NAME = "hooks-provenance"
 CONTINUE = HookResult(action="continue")
 _MOST_FINDINGS = 5
+_LONGEST_VALUE = 300
 
 
 class Config(GuardConfig):
@@ -158,6 +160,21 @@ class Provenance:
             ledger.write(given)
         return self._ask(tool, kept, lineage) if kept else CONTINUE
 
+    def list_origins(self, tool: str, given: Any) -> dict[str, str]:
+        """The label of each argument of a call; of a command, the worst of its values."""
+        given = given if isinstance(given, Mapping) else {}
+        lineage = Lineage(self.ledger, self._request)
+        labels: dict[str, str] = {
+            path: lineage.find(text).label
+            for path, _, text in list_scalars(given)
+            if len(text) <= _LONGEST_VALUE
+        }
+        if tool.casefold() in PROJECT_TOOLS and self.ledger.is_tainted:
+            found = {one.origin.label for one in judge_project_call(tool, given, lineage)}
+            worst = next((one for one in ("text", "sender", "none") if one in found), "own")
+            labels["command" if "command" in given else "content"] = worst
+        return labels
+
     def _judge(self, tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]:
         if tool.casefold() in PROJECT_TOOLS:
             yield from judge_project_call(tool, given, lineage)
@@ -206,6 +223,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     settings = parse_config(Config, config, NAME)
     ensure_available(NAME)
     guard = Provenance(coordinator, settings)
+    coordinator.register_capability(ORIGINS, guard.list_origins)
     return register_guards(
         coordinator,
         NAME,

@@ -362,7 +362,12 @@ def _add_messages(result: HookResult, results: list[HookResult]) -> HookResult:
 
 
 def make_view_factory(
-    base: Path, path_keys: tuple[str, ...], command_keys: tuple[str, ...]
+    base: Path,
+    path_keys: tuple[str, ...],
+    command_keys: tuple[str, ...],
+    get_origins: Callable[[], Any] = lambda: None,
 ) -> Callable[[str, dict[str, Any]], EventView]:
-    """makes views that know where the session works."""
-    return lambda event, data: EventView(event, data, base, path_keys, command_keys)
+    """makes views that know where the session works, and who knows where values come from."""
+    return lambda event, data: EventView(
+        event, data, base, path_keys, command_keys, find_origins=get_origins()
+    )

@@ -16,6 +16,7 @@ from amplifier_hooks.guards.policy.tool_calls import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
     FILE_KEYS,
+    ORIGINS,
     PATH_KEYS,
 )
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
@@ -183,7 +184,12 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")
     read = Path.read_bytes if snapshot is None else snapshot.read
     loaded = await asyncio.to_thread(_load_rules, settings, base, read)
-    make = make_view_factory(base, tuple(settings.path_keys), tuple(settings.command_keys))
+    make = make_view_factory(
+        base,
+        tuple(settings.path_keys),
+        tuple(settings.command_keys),
+        lambda: coordinator.get_capability(ORIGINS),
+    )
     _offer_reader(coordinator, settings, [one for one in loaded if one.judges_calls])
     removals = []
     for action in _ORDER:

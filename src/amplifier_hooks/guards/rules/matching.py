@@ -44,6 +44,7 @@ from amplifier_hooks.guards.rules.rule import (
     as_list,
     find_access,
     list_excepted_paths,
+    list_origins,
     read_command_patterns,
 )
 from amplifier_hooks.machine.text import to_text
@@ -58,10 +59,11 @@ class ConditionError(ValueError):
 
 
 class Condition:
-    """A compiled expression over `event`, `tool_name`, `tool_input` and `data`."""
+    """A compiled expression over `event`, `tool_name`, `tool_input`, `data` and `origin`."""
 
     def __init__(self, source: str, owner: str) -> None:
         self._cel = require("cel_expr_python.cel", owner)
+        self._asks_for_origins = "origin" in source
         environment = _make_environment(self._cel)
         try:
             self._expression = environment.compile(source)
@@ -71,7 +73,7 @@ class Condition:
         if kind not in [self._cel.Type.BOOL, self._cel.Type.DYN]:
             raise ConditionError(f"its answer is {kind.name()}, not true or false")
 
-    def holds(self, event: str, data: Mapping[str, Any]) -> bool:
+    def holds(self, event: str, data: Mapping[str, Any], origins: Callable[[], Any] = dict) -> bool:
         """Its answer; everything but true or false is a ConditionError."""
         tool_input = data.get("tool_input")
         values = {
@@ -79,6 +81,7 @@ class Condition:
             "tool_name": str(data.get("tool_name") or ""),
             "tool_input": tool_input if isinstance(tool_input, dict) else {},
             "data": data,
+            "origin": origins() if self._asks_for_origins else {},
         }
         try:
             result = self._expression.eval(data=_convert(values))
@@ -98,6 +101,7 @@ def _make_environment(cel: Any) -> Any:
         "tool_name": kinds.STRING,
         "tool_input": kinds.Map(kinds.STRING, kinds.DYN),
         "data": kinds.Map(kinds.STRING, kinds.DYN),
+        "origin": kinds.Map(kinds.STRING, kinds.STRING),
     }
     return cel.NewEnv(variables=variables)
 
@@ -145,6 +149,8 @@ class EventView:
     command_keys: tuple[str, ...] = ("command",)
     notes: dict[str, str] = field(default_factory=dict)
     """What matching found out, for the templates of the answer: `path`, `program`."""
+    find_origins: Callable[[str, Any], Mapping[str, str]] | None = None
+    """What hooks-provenance knows of the arguments of a call, where it is mounted."""
 
     @property
     def tool(self) -> str:
@@ -162,6 +168,13 @@ class EventView:
     def scripts(self) -> list[Script]:
         """The shell commands that the event is about, read."""
         return [_read_command(text) for text in self.commands]
+
+    @cached_property
+    def origins(self) -> Mapping[str, str]:
+        """The label of each argument."""
+        if self.find_origins is None:
+            raise Unclear("hooks-provenance is not there to tell where values come from")
+        return self.find_origins(self.tool, self.data.get("tool_input"))
 
     @cached_property
     def runs(self) -> bool:
@@ -223,6 +236,14 @@ class Unclear(ValueError):
     """The event does not tell whether the rule applies."""
 
 
+def _has_origins(origins: Mapping[str, str], wanted: Mapping[str, frozenset[str]]) -> bool:
+    """Whether each argument that a rule names has one of the labels; `*` is any argument."""
+    return all(
+        any(label in labels for path, label in origins.items() if name in ("*", path))
+        for name, labels in wanted.items()
+    )
+
+
 class Matcher:
     """The tests of a match beside its tool, cheapest first."""
 
@@ -245,7 +266,11 @@ class Matcher:
             )
         if match.when is not None:
             condition = Condition(match.when, owner)
-            self._tests.append(lambda view: condition.holds(view.event, view.data))
+            self._tests.append(
+                lambda view: condition.holds(view.event, view.data, lambda: view.origins)
+            )
+        if wanted := list_origins(match):
+            self._tests.append(lambda view: _has_origins(view.origins, wanted))
 
     def holds(self, view: EventView) -> bool:
         """Whether every test holds. A clear no beats an unclear part."""

@@ -13,6 +13,9 @@ from amplifier_hooks.guards.bash import CommandPattern
 
 OnError = Literal["deny", "ask_user", "continue"]
 Access = Literal["read", "write"]
+Origin = Literal["user", "own", "covered", "sender", "text", "none", "untrusted"]
+UNTRUSTED = frozenset({"sender", "text", "none"})
+"""What `untrusted` stands for."""
 
 _BELONGS_TO = {
     "data": "modify",
@@ -85,6 +88,7 @@ class Rule(Match):
     dry_run: bool = False
     event: str | list[str] = TOOL_PRE
     access: Access | None = None
+    origin: Origin | dict[str, Origin | list[Origin]] | None = None
     unless: Match | None = None
     on_error: OnError | None = None
 
@@ -151,6 +155,20 @@ def as_list(value: str | list[str] | None) -> list[str]:
 def find_access(match: Match) -> Access | None:
     """How a rule means its path to be used; its exception covers both."""
     return match.access if isinstance(match, Rule) else None
+
+
+def list_origins(match: Match) -> dict[str, frozenset[str]]:
+    """The labels that a rule wants of arguments, `*` for any of them; an exception has none."""
+    wanted = match.origin if isinstance(match, Rule) else None
+    if wanted is None:
+        return {}
+    entries = wanted if isinstance(wanted, dict) else {"*": wanted}
+    return {name: _read_labels(value) for name, value in entries.items()}
+
+
+def _read_labels(value: Any) -> frozenset[str]:
+    labels = as_list(value)
+    return frozenset(labels) | (UNTRUSTED if "untrusted" in labels else frozenset())
 
 
 def list_excepted_paths(match: Match) -> list[str]:
