@@ -300,35 +300,35 @@ def test_a_denied_prompt_leaves_no_run_open() -> None:
     assert heard.names == ["session:end"]
 
 
-@pytest.mark.parametrize(
-    "opening",
-    [
-        "asyncio.run(hooks.open(seen))",
-        "hooks.open_sync(seen)",
-        "asyncio.run_coroutine_threadsafe(hooks.open(seen), other).result()",
-    ],
-    ids=["loop that ended", "no loop", "loop of a daemon thread"],
-)
-def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path, opening: str) -> None:
+OPENINGS = {
+    "loop-that-ended": "asyncio.run(hooks.open(seen))",
+    "no-loop": "hooks.open_sync(seen)",
+    "loop-of-a-daemon-thread": "asyncio.run_coroutine_threadsafe(hooks.open(seen), other).result()",
+}
+
+
+def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path) -> None:
     """The trail on disk has an end, also where the interpreter starts no more threads (3.12)."""
-    (tmp_path / "amplifier.yaml").write_text(
-        f"audit: {{enabled: true, path: {tmp_path / 'audit'}}}"
-    )
-    code = f"""
+    code = """
 import asyncio, threading
 from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.frameworks import govern
-hooks = govern({str(tmp_path / "amplifier.yaml")!r}, folder={str(tmp_path)!r})
-seen = Coverage("x", "X", "x", "x", "x", {{}}, ())
+seen = Coverage("x", "X", "x", "x", "x", {}, ())
 other = asyncio.new_event_loop()
 threading.Thread(target=other.run_forever, daemon=True).start()
-{opening}
 """
+    for name, opening in OPENINGS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        bundle = folder / "amplifier.yaml"
+        bundle.write_text(f"audit: {{enabled: true, path: {folder / 'audit'}}}")
+        code += f"hooks = govern({str(bundle)!r}, folder={str(folder)!r})\n{opening}\n"
     env = {"HOME": str(tmp_path), "PATH": "/usr/bin"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
-    (log,) = [one for one in (tmp_path / "audit").iterdir() if one.is_dir()]
-    text = "".join(one.read_text() for one in log.rglob("*.jsonl"))
-    assert '"session_ended"' in text
+    for name in OPENINGS:
+        (log,) = [one for one in (tmp_path / name / "audit").iterdir() if one.is_dir()]
+        text = "".join(one.read_text() for one in log.rglob("*.jsonl"))
+        assert '"session_ended"' in text, name
 
 
 async def test_records_of_all_runs_are_in_the_given_trail() -> None:
