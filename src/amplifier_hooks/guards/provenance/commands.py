@@ -163,7 +163,7 @@ class _CommandJudge:
                 continue
             if not strict and self._request.delegates and origin.label == "text":
                 continue
-            if not strict and origin.label == "none" and read_host(value) in WELL_KNOWN:
+            if not strict and self._is_meant_host(value, origin):
                 continue
             what = "code that would be run" if runs_fetched else "host"
             yield Finding("command", value, origin, what)
@@ -235,6 +235,14 @@ class _CommandJudge:
             origin = self._lineage.find(path)
             if reaches_out or origin.label == "text":
                 yield Finding("command", path, origin, "secret")
+
+    def _is_meant_host(self, value: str, origin: Origin) -> bool:
+        """A place that everybody knows, or one of the project's whose name the person said."""
+        host = read_host(value)
+        if origin.label == "none":
+            return host in WELL_KNOWN
+        ours = origin.witness and self._ledger.get_source(origin.witness) == "project"
+        return bool(ours) and self._ledger.names_word(host.split(".")[:-2])
 
     # Packages
 

@@ -24,7 +24,7 @@ from amplifier_hooks.guards.bash import ensure_available
 from amplifier_hooks.guards.mcp.protocol import LIST
 from amplifier_hooks.guards.policy.tool_calls import ORIGINS
 from amplifier_hooks.guards.provenance.commands import judge_project_call
-from amplifier_hooks.guards.provenance.labels import PROJECT_TOOLS, find_act
+from amplifier_hooks.guards.provenance.labels import PROJECT_TOOLS
 from amplifier_hooks.guards.provenance.ledger import Ledger
 from amplifier_hooks.guards.provenance.lineage import Lineage, list_scalars
 from amplifier_hooks.guards.provenance.request import Request, read_request
@@ -119,6 +119,9 @@ class Provenance:
         """What a server says of its tools."""
         for item in data.get("items") or ():
             if isinstance(item, Mapping):
+                hints = item.get("annotations")
+                if isinstance(hints, Mapping):
+                    self.ledger.take_hints(str(item.get("name")), hints)
                 self._describe(f"{data.get('server')}", str(item.get("description") or ""))
         self._describe(f"{data.get('server')}", str(data.get("instructions") or ""))
         return CONTINUE
@@ -156,7 +159,7 @@ class Provenance:
         found = list(self._judge(tool, given, lineage))
         remembered = ledger.state["remembered"]
         kept = [one for one in found if _digest(tool, one) not in remembered]
-        if find_act(tool, given) not in {"read", "internal"} and not judged_again:
+        if ledger.find_act(tool, given) not in {"read", "internal"} and not judged_again:
             ledger.write(given)
         return self._ask(tool, kept, lineage) if kept else CONTINUE
 

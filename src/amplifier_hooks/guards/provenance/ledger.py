@@ -131,7 +131,7 @@ class Ledger:
 
     def read(self, tool: str, given: Mapping[str, Any], result: Any) -> None:
         """Take in the result of a call."""
-        source = find_source(tool, given)
+        source = self.find_source(tool, given)
         if source == "open":
             for value in _list_inputs(given):
                 if find_kind(value) in {"link", "host"}:
@@ -162,6 +162,28 @@ class Ledger:
         """Something was read that nobody could look through."""
         self.state["tainted"] = True
         self.state["unread"] = True
+
+    def take_hints(self, tool: str, annotations: Mapping[str, Any]) -> None:
+        """What a server says of a tool can only make it stricter."""
+        hints = self.state["hints"].setdefault(tool, [])
+        if annotations.get("openWorldHint") is True:
+            hints.append("open")
+        if annotations.get("readOnlyHint") is False or annotations.get("destructiveHint") is True:
+            hints.append("change")
+
+    def _list_hints(self, tool: str) -> list[str]:
+        hints: dict[str, list[str]] = self.state["hints"]
+        return hints.get(tool) or hints.get(tool.rpartition("__")[2]) or []
+
+    def find_act(self, tool: str, given: Mapping[str, Any]) -> str:
+        """What a call does, by its name, its input and what its server says."""
+        act = find_act(tool, given)
+        return "change" if act == "read" and "change" in self._list_hints(tool) else act
+
+    def find_source(self, tool: str, given: Mapping[str, Any]) -> Source:
+        """Who could have written what a call returns, with what its server says."""
+        source = find_source(tool, given)
+        return "open" if source == "own" and "open" in self._list_hints(tool) else source
 
     def use(self, given: Mapping[str, Any]) -> None:
         """Remember what was used before anything foreign was read: no text can have planted it."""
@@ -364,7 +386,7 @@ class Ledger:
             {
                 "tool": tool,
                 "words": words,
-                "source": find_source(tool, given),
+                "source": self.find_source(tool, given),
                 "opens": any(find_kind(one) in {"link", "host"} for one in _list_inputs(given)),
             }
         )
@@ -533,6 +555,7 @@ _EMPTY: dict[str, Any] = {
     "described": dict,
     "prompts": list,
     "tainted": bool,
+    "hints": dict,
     "unread": bool,
     "size": int,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from amplifier_hooks.guards.provenance.stems import Stems, split_names
+from amplifier_hooks.guards.provenance.stems import split_names
 from amplifier_hooks.guards.provenance.values import list_words
 from amplifier_hooks.guards.provenance.words import (
     LEADING,
@@ -168,8 +168,3 @@ def _read_clause(clause: str) -> tuple[set[str], str]:
 
 def _find_acts(word: str) -> set[str]:
     return {act for act, stems in REQUESTED.items() if stems.fits(word)}
-
-
-def says(request: Request, stems: Stems) -> bool:
-    """Whether one of the words was said."""
-    return stems.any(request.words)

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from amplifier_hooks.guards.provenance.known import WELL_KNOWN
-from amplifier_hooks.guards.provenance.labels import find_act, find_source
 from amplifier_hooks.guards.provenance.ledger import Witness
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
 from amplifier_hooks.guards.provenance.results import is_prose, split_key
@@ -67,7 +66,7 @@ class Finding:
 
 def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]:
     """What of an ordinary call nobody vouches for; nothing before anything foreign was read."""
-    act = find_act(tool, given)
+    act = lineage.ledger.find_act(tool, given)
     if act == "internal":
         return
     if act == "read":
@@ -244,7 +243,7 @@ def _judge_other(path: str, text: str, act: str, lineage: Lineage) -> Finding | 
 
 def _judge_reading(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]:
     """An address that is read in the open world, and what a query there would give away."""
-    is_open = find_source(tool, given) == "open"
+    is_open = lineage.ledger.find_source(tool, given) == "open"
     for path, key, text in list_scalars(given):
         kind = find_kind(text)
         names_link = split_key(key)[-1:] in (["url"], ["uri"], ["link"], ["href"], ["urls"])

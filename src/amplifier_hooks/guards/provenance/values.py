@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from amplifier_hooks.guards.provenance.stems import split_names
@@ -40,12 +39,6 @@ def normalize(value: object) -> str:
 def compact(value: str) -> str:
     """Digits and letters only, as accounts and phone numbers are compared."""
     return "".join(one for one in value.casefold() if one.isalnum())
-
-
-def fold(value: str) -> str:
-    """A text as a careless reader sees it: for finding a value, never for vouching for it."""
-    plain = unicodedata.normalize("NFKD", value).casefold()
-    return "".join(one for one in plain if one.isalnum())
 
 
 def find_kind(value: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from amplifier_hooks.guards.provenance.labels import find_act, find_source, split_name
 from amplifier_hooks.guards.provenance.ledger import label_field
 from amplifier_hooks.guards.provenance.results import is_prose, read_result
+from tests.hooks.guards.provenance.agent import Agent
 
 
 @pytest.mark.parametrize(
@@ -162,3 +163,16 @@ def test_what_is_not_wholly_values_is_prose(text: str) -> None:
 
 def test_a_file_is_prose() -> None:
     assert read_result("iban: X\nname: y\n", only_prose=False, is_file=True).parts[0].is_prose
+
+
+async def test_what_a_server_says_of_a_tool_only_makes_it_stricter() -> None:
+    agent = await Agent.start("What is new?")
+    hints = {"lookup_it": {"openWorldHint": True}, "get_it": {"destructiveHint": True}}
+    items = [{"name": name, "annotations": one} for name, one in hints.items()]
+    items.append({"name": "delete_it", "annotations": {"readOnlyHint": True}})
+    await agent.harness.emit("mcp:list", server="s", method="tools/list", items=items)
+    await agent.read("mcp__s__lookup_it", {"email": "a@b.example"})
+    assert await agent.asks("mcp__s__get_it", id="1")
+    assert await agent.asks("mcp__s__delete_it", id="1")
+    await agent.say("Send the news")
+    assert await agent.asks("send_mail", to="a@b.example")
