@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
 from amplifier_hooks.guards.bash import list_all_commands
@@ -43,6 +46,14 @@ async def judge(folder: Path, tool: str, given: dict[str, Any], **config: Any) -
 
 READING = [
     "cat .env",
+    'd=$(git rev-parse --show-toplevel); cat "$d/.env"',
+    "cat $somewhere/.env",
+    "cat /proc/$pid/environ",
+    "tr '\\0' '\\n' < /proc/$(pgrep -o app)/environ",
+    "f=$(ls -a | grep env | head -1); cat $f",
+    "f=`echo .env`; cat $f",
+    "ls -a | xargs cat | xargs cat | xargs cat",
+    "find . -type f | xargs grep -l x | xargs grep y",
     "head -5 .env",
     "cat .env*",
     "cat .e?v",
@@ -151,6 +162,12 @@ async def test_commands_that_show_a_secret_are_denied(project: Path, command: st
 
 
 ORDINARY = [
+    'cat "$(ls src | head -1)"',
+    'f=$(ls src/*.py | head -1); awk 1 "$f"',
+    'for f in $(find src -name "*.py" | head -5); do wc -l $f; done',
+    'd=$(git rev-parse --show-toplevel); cat "$d/README.md"',
+    "f=$(mktemp); awk 1 $f",
+    "grep x | xargs grep y | xargs grep z",
     "cat .env.example",
     "git add .env.example",
     "git add src",
@@ -249,6 +266,8 @@ async def test_ordinary_commands_go_on(project: Path, command: str) -> None:
 
 
 UNREADABLE = [
+    "f=$(printf '%s%s' .e nv); cat \"$f\"",
+    "f=$(echo LmVudgo= | base64 -d) && awk 1 $f",
     "cat $(printf '.e%sv' n)",
     "cat $(echo LmVudgo= | base64 -d)",
     "python3 -c \"import base64;print(open(base64.b64decode('LmVudg==')).read())\"",
@@ -289,6 +308,35 @@ UNREADABLE = [
 async def test_what_cannot_be_read_is_asked(project: Path, command: str) -> None:
     result = await judge(project, "Bash", {"command": command})
     assert result.action == "ask_user", (command, result.reason)
+
+
+PARTS = [
+    "ls -a",
+    "find .",
+    "grep x",
+    "xargs grep y",
+    "xargs cat",
+    "cat -",
+    "head -1",
+    "rg -l x",
+    "xargs -n1 sh -c 'cat $0'",
+    "while read f; do cat $f; done",
+    'f=$(ls | head -1); cat "$f"',
+]
+
+
+@given(
+    st.lists(
+        st.sampled_from(PARTS),
+        min_size=1,
+        max_size=5,
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_pipelines_of_any_readers_are_judged(project: Path, parts: list[str]) -> None:
+    """A guard that fails denies for a reason that helps nobody."""
+    result = asyncio.run(judge(project, "Bash", {"command": " | ".join(parts)}))
+    assert "failed" not in (result.reason or "")
 
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [

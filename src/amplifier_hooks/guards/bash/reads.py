@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import iglob
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -146,6 +146,9 @@ _TEXT_MAKERS = split_names(
     "printf base64 base32 xxd tr rev sed awk python python3 perl ruby node openssl dd cut "
     "head tail curl wget"
 )
+_LISTERS = split_names("find gfind fd fdfind ls git rg grep")
+"""Name files; what selects some of them can only name these."""
+_SELECTORS = split_names("head tail")
 _USES = split_names(
     "--env-file --envfile --dotenv --key --key-file --keyfile --private-key --identity-file "
     "--identity --kubeconfig --netrc-file --cert --tls-key --tlskey --ssl-key --credentials "
@@ -170,6 +173,8 @@ _SUBSTITUTED_FILE = re.compile(r"\$\(\s*<\s*([^\s()]+)\s*\)|`\s*<\s*([^\s`]+)\s*
 _ASSIGNED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()]*)")
 _LOOPED = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*)")
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\})")
+_NAMED = re.compile(r"\$\{?([A-Za-z_]\w*)")
+_SUBSTITUTED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=\"?(?=\$\(|`)")
 _BETWEEN = re.compile(r"""[\s"'`(),;=|<>{}\[\]]+""")
 _CONCATENATED = re.compile(r"""(["'])\s*[+.]\s*["']|(["'])\s+["'](?=[^"']*["'])""")
 _COMPUTED = re.compile(
@@ -234,9 +239,51 @@ class _ScriptFacts:
         return found
 
     @cached_property
+    def computed(self) -> dict[str, list[Word]]:
+        """The substitutions that variables are set to in the script: `f=$(ls | head -1)`."""
+        found: dict[str, list[Word]] = {}
+        for match in _SUBSTITUTED.finditer(self.text):
+            raw = _read_balanced(self.text, match.end())
+            inside = [one for one in self.commands if one.text and one.text in raw]
+            if inside:
+                word = Word(raw, None, runs=tuple(one.name for one in inside))
+                found.setdefault(match[1], []).append(word)
+        return found
+
+    @cached_property
     def prints_environment(self) -> bool:
         """Whether what a file puts into the environment may be printed."""
         return _PRINTS_ENVIRONMENT.search(self.text) is not None
+
+
+def _read_balanced(text: str, start: int) -> str:
+    """The substitution that begins here, with its brackets."""
+    if text[start] == "`":
+        return text[start : text.find("`", start + 1) + 1]
+    depth = 0
+    for index in range(start + 1, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if depth == 0:
+            return text[start : index + 1]
+    return text[start:]
+
+
+_ANY_PART = "…"
+"""Stands for a part of a path that only running would tell: `/proc/$pid/environ`."""
+
+
+def _replace_substitutions(text: str) -> str:
+    while (start := min((i for i in (text.find("$("), text.find("`")) if i >= 0), default=-1)) >= 0:
+        text = text.replace(_read_balanced(text, start) or text[start:], _ANY_PART, 1)
+    return _VARIABLE.sub(_ANY_PART, text)
+
+
+def _name_rest(word: Word) -> Iterator[Word]:
+    """What is said of a name of which a part is not: `$folder/.env`."""
+    if word.value is None:
+        text = _replace_substitutions(word.raw).replace('"', "").replace("'", "")
+        if text.strip(_ANY_PART + "/"):
+            yield create_literal(text)
 
 
 @dataclass
@@ -256,7 +303,7 @@ class _Search:
     def find_named(self, words: Iterable[Word], **facts: Any) -> Iterator[Read]:
         """The files of interest that words name, also as `@file`, `name=file` and `-ffile`."""
         for word in words:
-            for known in self.resolve(word):
+            for known in [*self.resolve(word), *_name_rest(word)]:
                 for part in _list_parts(known):
                     if part.value != known.value or self._is_plain(known):
                         yield from self._find_files(part, **facts)
@@ -315,6 +362,9 @@ class _Search:
         if word.runs:
             yield from self._resolve_substitution(word)
             return
+        for name in _NAMED.findall(word.raw):
+            for computed in self.script.computed.get(name, ()):
+                yield from self._resolve_substitution(computed)
         for text in islice(self._fill(word.raw), _MOST_VALUES):
             for one in islice(expand_braces(text), _MOST_VALUES):
                 plain = one.replace('"', "").replace("'", "").replace("\\", "")
@@ -341,7 +391,8 @@ class _Search:
         makers = [one for one in self.script.commands if one.text and one.text in word.raw]
         produced = [path for one in makers for path in _list_produced(replace(self, command=one))]
         yield from (create_literal(str(path)) for path in produced)
-        computed = any(name in _TEXT_MAKERS for name in word.runs)
+        is_selection = set(word.runs) - _SELECTORS <= _LISTERS
+        computed = not is_selection and any(name in _TEXT_MAKERS for name in word.runs)
         if computed and not any(map(self.is_guarded, produced)):
             self.doubts.append(f"only running it would tell which file {word.raw} is")
 
@@ -747,7 +798,9 @@ def _fits_find(path: Path, inner: str, glob: str) -> bool:
 
 def _find_piped(search: _Search) -> Iterator[Read]:
     """`… | xargs cat`: the files that the commands before it name."""
-    sources = [one for one in search.script.commands if one.name in search.command.piped_from]
+    # A command of that name further on cannot be meant, nor this one itself.
+    before = takewhile(lambda one: one is not search.command, search.script.commands)
+    sources = [one for one in before if one.name in search.command.piped_from]
     for source in sources:
         for path in _list_produced(replace(search, command=source)):
             if search.is_guarded(path):
