@@ -45,6 +45,10 @@ async def judge(folder: Path, tool: str, given: dict[str, Any], **config: Any) -
 
 
 READING = [
+    "sed -i 's/a/b/w /dev/stderr' .env",
+    "sed -i -n 'p;w /tmp/copy' .env",
+    "perl -pi -e 'print STDERR' .env",
+    "find . -type f -exec sed -i 's/a/b/w /dev/stderr' {} +",
     "cat .env",
     'd=$(git rev-parse --show-toplevel); cat "$d/.env"',
     "cat $somewhere/.env",
@@ -162,6 +166,8 @@ async def test_commands_that_show_a_secret_are_denied(project: Path, command: st
 
 
 ORDINARY = [
+    "find . -type f -exec sed -i 's/foo/bar/g' {} +",
+    "find . -type f -exec perl -pi -e 's/foo/bar/g' {} \\;",
     'cat "$(ls src | head -1)"',
     'f=$(ls src/*.py | head -1); awk 1 "$f"',
     'for f in $(find src -name "*.py" | head -5); do wc -l $f; done',

@@ -522,8 +522,16 @@ def _find_words(search: _Search) -> Iterator[Read]:
             yield from search.find_below(plain)
 
 
+_WRITES_ELSEWHERE = re.compile(
+    r"/dev/|STDERR|STDOUT|\b(?:system|exec|open|qx|warn|die)\b|`|(?:^|[;{}/gip0-9])\s*w\s+\S"
+)
+"""What an editing script does beside editing: `sed 's/a/b/w /dev/stderr'`."""
+
+
 def _edits_in_place(command: Command) -> bool:
     flags = command.flags
+    if any(_WRITES_ELSEWHERE.search(word.value or word.raw) for word in command.words):
+        return False
     if command.name in {"perl", "ruby"}:
         return "-i" in flags
     return command.name in {"sed", "gsed", "yq"} and any(
@@ -731,6 +739,8 @@ def _find_found(search: _Search) -> Iterator[Read]:
     if not body or not _body_reads(body):
         return
     inner = replace(command, program=body[0].value, words=tuple(body[1:]), text=command.text)
+    if _edits_in_place(inner):
+        return
     expression = None
     silent = False
     if inner.name in _GREPS:
