@@ -66,6 +66,19 @@ STARTED = {
     (*AUDIT, "verify", "TRAIL"),
     (*MODEL_SERVER, "--help"),
 }
+ONE_OF_EACH_KIND = {
+    ("run", "--json", "--approve", "deny", "hello"),
+    ("chat", "--approve", "deny"),
+    ("demo",),
+    ("trust", "--show"),
+    ("hooks", "list"),
+    ("audit", "show"),
+    ("audit", "verify"),
+    ("replay",),
+    ("approvals", "list"),
+    ("schema",),
+    ("verify", "--json", "TRAIL"),
+}
 WRONG = [
     AMPLIFIER,
     (*AMPLIFIER, "no-such-command"),
@@ -192,7 +205,14 @@ def test_output_that_is_lost_is_an_error(
     assert left == (code or 1)
 
 
-@pytest.mark.parametrize("words", [*PROGRAMS, *WRONG], ids=_name)
+CLOSED = [
+    *(one for one in PROGRAMS if one in STARTED or one[1:] in ONE_OF_EACH_KIND),
+    *WRONG[::2],
+]
+"""For each a whole interpreter starts, so there is one for each way to read, print and store."""
+
+
+@pytest.mark.parametrize("words", CLOSED, ids=_name)
 def test_streams_that_are_closed_change_nothing(words: tuple[str, ...], home: Path) -> None:
     """Started with `<&- >&-` by a daemon or a job, the command does its work."""
     command = _make_command(words, home)

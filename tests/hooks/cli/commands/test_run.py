@@ -30,11 +30,9 @@ def test_the_answer_stands_alone_on_standard_output(project: Project) -> None:
 
 
 def test_a_task_is_read_from_standard_input(project: Project) -> None:
-    """Behind the words where `-` says so, or all of it."""
+    """Behind the words where `-` says so."""
     project({"expect": "review this:\nthe diff", "text": "Looks good."})
     assert run_amplifier("run", "review this:", "-", stdin="the diff").stdout == "Looks good.\n"
-    project({"expect": "all of it", "text": "Read."})
-    assert run_amplifier("run", stdin="all of it").stdout == "Read.\n"
 
 
 @pytest.mark.parametrize(
@@ -185,16 +183,6 @@ def test_ctrl_c_stops_at_once_and_keeps_what_is_there(project: Project) -> None:
         assert any(line == "! Stopped, as requested." for line in lines)
         assert "Hello to you" not in program.text()
     assert not Path("done.txt").exists()
-
-
-def test_a_gate_is_answered_at_the_terminal(project: Project) -> None:
-    """The real approval in a real session: what was approved is what is written."""
-    project(calls("Write", file_path="production/app.conf", content="workers = 4\n"), HELLO)
-    with run_at_terminal("run", "go", columns=100, rows=30) as program:
-        program.wait_for_question("+ workers = 4")
-        program.press("a")
-        assert program.wait_end() == 0
-    assert Path("production/app.conf").read_text() == "workers = 4\n"
 
 
 def test_a_run_that_was_killed_at_its_question_asks_it_again(project: Project) -> None:
