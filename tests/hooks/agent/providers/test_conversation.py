@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -52,16 +53,12 @@ from tests.support.models import (
 
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
 def test_arguments_are_read_from_text_and_from_objects(arguments: dict[str, Any]) -> None:
-    """Some servers send JSON text, others objects."""
+    """Some servers send JSON text, others objects; a tool without parameters gets nothing."""
     for written in (json.dumps(arguments), arguments):
         call = read_call("a", "Bash", written)
         assert (call.id, call.arguments, call.parse_error) == ("a", arguments, None)
-
-
-@pytest.mark.parametrize("nothing", [None, "", "{}", {}])
-def test_no_arguments_are_an_empty_input(nothing: Any) -> None:
-    """A tool without parameters is called without them."""
-    assert read_call("a", "Now", nothing).arguments == {}
+    for nothing in (None, "", "{}", {}):
+        assert read_call("a", "Now", nothing).arguments == {}
 
 
 @given(st.text() | st.lists(st.integers()) | st.integers() | st.booleans())
@@ -112,35 +109,45 @@ def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
     assert find_calls(ChatResponse(content=[block], tool_calls=[])) == []
 
 
+TEXT = '{"n": 1}'
+READ = ("Bash", {"n": 1})
+UNREAD = ("", {})
+
+
 @pytest.mark.parametrize(
-    "stored",
+    ("stored", "calls"),
     [
-        {"id": "1", "name": "Bash", "arguments": {"n": 1}},
-        {"id": "1", "tool": "Bash", "arguments": {"n": 1}},
-        {"id": "1", "name": "Bash", "input": {"n": 1}},
-        {"id": "1", "type": "function", "function": {"name": "Bash", "arguments": '{"n": 1}'}},
-        ToolCall(id="1", name="Bash", arguments={"n": 1}),
+        ([{"id": "1", "name": "Bash", "arguments": {"n": 1}}], [READ]),
+        ([{"id": "1", "tool": "Bash", "arguments": {"n": 1}}], [READ]),
+        ([{"id": "1", "name": "Bash", "input": {"n": 1}}], [READ]),
+        (
+            [
+                {
+                    "id": "1",
+                    "type": "function",
+                    "function": {"name": "Bash", "arguments": '{"n": 1}'},
+                }
+            ],
+            [READ],
+        ),
+        ([ToolCall(id="1", name="Bash", arguments={"n": 1})], [READ]),
+        # The field is not checked: anything may stand there.
+        (None, []),
+        ([], []),
+        ("none", []),
+        (5, []),
+        # A result needs a call to belong to, also one that cannot be read.
+        ([7], [UNREAD]),
+        ([{}], [UNREAD]),
+        ([{"id": "1", "arguments": "{"}], [UNREAD]),
     ],
 )
-def test_stored_calls_are_read_in_every_form(stored: Any) -> None:
+def test_stored_calls_are_read_in_every_form(stored: Any, calls: list[Any]) -> None:
     """Loops of other authors write them in other words."""
-    message = Message(role="assistant", content="", tool_calls=[stored])
-    assert list_stored_calls(message) == [ToolCall(id="1", name="Bash", arguments={"n": 1})]
-
-
-@pytest.mark.parametrize("stored", [None, [], "none", 5])
-def test_without_a_list_there_are_no_stored_calls(stored: Any) -> None:
-    """The field is not checked: anything may stand there."""
-    assert list_stored_calls(Message(role="assistant", content="", tool_calls=stored)) == []
+    found = list_stored_calls(Message(role="assistant", content="", tool_calls=stored))
+    assert [(one.name, one.arguments) for one in found] == calls
+    assert all(one.id == "1" if one.name else one.id for one in found)
     assert list_stored_calls(Message(role="assistant", content="")) == []
-
-
-@pytest.mark.parametrize("stored", [7, {}, {"id": "1", "arguments": "{"}])
-def test_a_stored_call_that_cannot_be_read_still_is_one(stored: Any) -> None:
-    """Its result needs a call to belong to."""
-    (call,) = list_stored_calls(Message(role="assistant", content="", tool_calls=[stored]))
-    assert (call.name, call.arguments) == ("", {})
-    assert call.id
 
 
 @pytest.mark.parametrize(
@@ -156,14 +163,9 @@ def test_a_stored_call_that_cannot_be_read_still_is_one(stored: Any) -> None:
 def test_what_is_missing_follows_from_the_rest(
     counts: dict[str, Any], whole: tuple[int, ...]
 ) -> None:
-    """A total that was counted stands."""
-    usage = build_usage(**counts)
+    """A total that was counted stands; those of the cache and of one server are kept."""
+    usage = build_usage(**counts, cache_read_tokens=4, web_searches=2)
     assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == whole
-
-
-def test_other_counts_are_kept() -> None:
-    """Those of the cache, and those that only one server has."""
-    usage = build_usage(input_tokens=9, cache_read_tokens=4, web_searches=2)
     assert usage.cache_read_tokens == 4
     assert usage.model_extra == {"web_searches": 2}
 
@@ -215,12 +217,74 @@ def sent_chat(history: list[Message], base_url: str | None = None) -> list[dict[
     return listed
 
 
-def test_a_late_system_message_keeps_its_position_in_a_frame():
-    """Where a server takes no late system message, it is marked text in its place."""
-    history = [say_as_user("One"), say_as_system("Mind the step."), say_as_user("Two")]
-    (turn,) = sent(history)["messages"]
-    texts = [block["text"] for block in turn["content"]]
-    assert texts == ["One", "<system-note>\nMind the step.\n</system-note>", "Two"]
+SAID = Message(role="assistant", content="Well.")
+TWICE = call_tools("a").model_copy(
+    update={"content": [TextBlock(text="Look:"), ToolCallBlock(id="a", name="Bash", input={})]}
+)
+STRUCTURED = ToolResultBlock(tool_call_id="a", output={"files": ["ä"]})
+
+
+@pytest.mark.parametrize(
+    ("history", "pick", "expected"),
+    [
+        # Where a server takes no late system message, it is marked text in its place.
+        (
+            [say_as_user("One"), say_as_system("Mind the step."), say_as_user("Two")],
+            lambda sent: [[block["text"] for block in turn["content"]] for turn in sent],
+            [["One", "<system-note>\nMind the step.\n</system-note>", "Two"]],
+        ),
+        # The results may arrive in any order; the server gets them together, in one order.
+        (
+            [
+                say_as_user("Go"),
+                call_tools("a", "b", "c"),
+                *(show_result(one) for one in ("c", "a", "b")),
+            ],
+            lambda sent: [block["tool_use_id"] for block in sent[2]["content"]],
+            ["a", "b", "c"],
+        ),
+        # Some servers refuse two messages of the same role in a row.
+        (
+            [say_as_user("One"), say_as_user("Two"), SAID, SAID, say_as_user("Three")],
+            lambda sent: [message["role"] for message in sent],
+            ["user", "assistant", "user"],
+        ),
+        # After a compaction a result may have lost its call; what it says is kept.
+        (
+            [say_as_user("Go"), show_result("gone", "42 files")],
+            lambda sent: [len(sent), "42 files" in sent[0]["content"][1]["text"]],
+            [1, True],
+        ),
+        # The model is told that a result is an error.
+        (
+            [
+                say_as_user("Go"),
+                call_tools("a"),
+                show_result("a", "no such file", metadata={"is_error": True}),
+            ],
+            lambda sent: sent[2]["content"][0]["is_error"],
+            True,
+        ),
+        # A reply may carry its calls twice; they are the same calls.
+        (
+            [say_as_user("Go"), TWICE, show_result("a")],
+            lambda sent: [block["type"] for block in sent[1]["content"]],
+            ["text", "tool_use"],
+        ),
+        # A tool's output may be any value.
+        (
+            [say_as_user("Go"), call_tools("a"), Message(role="user", content=[STRUCTURED])],
+            lambda sent: sent[2]["content"][0]["content"],
+            '{"files": ["ä"]}',
+        ),
+    ],
+    ids=["late system", "parallel", "roles", "lost call", "failed", "twice", "structured"],
+)
+def test_a_history_is_brought_into_the_order_of_the_server(
+    history: list[Message], pick: Callable[[list[dict[str, Any]]], Any], expected: Any
+) -> None:
+    """Nothing that was said is lost on the way."""
+    assert pick(sent(history)["messages"]) == expected
 
 
 def test_a_late_system_message_can_be_kept():
@@ -250,26 +314,6 @@ def test_nothing_comes_between_a_tool_call_and_its_result():
     assert roles == ["user", "assistant", "tool", "system", "user"]
 
 
-def test_results_of_parallel_calls_are_one_message_in_the_order_of_the_calls():
-    """The results may arrive in any order; the server gets them together, in one order."""
-    history = [
-        say_as_user("Go"),
-        call_tools("a", "b", "c"),
-        show_result("c"),
-        show_result("a"),
-        show_result("b"),
-    ]
-    answer = sent(history)["messages"][2]
-    assert [block["tool_use_id"] for block in answer["content"]] == ["a", "b", "c"]
-
-
-def test_consecutive_messages_of_one_role_are_merged():
-    """Some servers refuse two messages of the same role in a row."""
-    said = Message(role="assistant", content="Well.")
-    body = sent([say_as_user("One"), say_as_user("Two"), said, said, say_as_user("Three")])
-    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
-
-
 def test_a_call_that_was_interrupted_gets_a_result_that_says_so():
     """A session that was cancelled in the middle of a tool call can go on."""
     answer = sent(
@@ -279,31 +323,6 @@ def test_a_call_that_was_interrupted_gets_a_result_that_says_so():
     assert (lost["tool_use_id"], lost["content"], lost["is_error"]) == ("a", NO_RESULT, True)
     assert (kept["tool_use_id"], kept["content"]) == ("b", "ok")
     assert text["text"] == "Go on"
-
-
-def test_a_result_without_its_call_becomes_text():
-    """After a compaction a result may have lost its call; what it says is kept."""
-    (message,) = sent([say_as_user("Go"), show_result("gone", "42 files")])["messages"]
-    assert "42 files" in message["content"][1]["text"]
-
-
-def test_a_failed_tool_is_marked():
-    """The model is told that a result is an error."""
-    history = [
-        say_as_user("Go"),
-        call_tools("a"),
-        show_result("a", "no such file", metadata={"is_error": True}),
-    ]
-    assert sent(history)["messages"][2]["content"][0]["is_error"] is True
-
-
-def test_calls_in_content_and_in_tool_calls_are_sent_once():
-    """A reply may carry its calls twice; they are the same calls."""
-    reply = call_tools("a").model_copy(
-        update={"content": [TextBlock(text="Look:"), ToolCallBlock(id="a", name="Bash", input={})]}
-    )
-    content = sent([say_as_user("Go"), reply, show_result("a")])["messages"][1]["content"]
-    assert [block["type"] for block in content] == ["text", "tool_use"]
 
 
 def test_nobody_else_can_write_a_frame():
@@ -320,13 +339,6 @@ def test_nobody_else_can_write_a_frame():
     assert not any("<system-note" in t.lower() or "</system-note" in t.lower() for t in texts)
     framed = body[2]["content"][1]["text"]
     assert framed.lower().count("<system-note>") == framed.lower().count("</system-note>") == 1
-
-
-def test_structured_results_are_sent_as_json():
-    """A tool's output may be any value."""
-    block = ToolResultBlock(tool_call_id="a", output={"files": ["ä"]})
-    history = [say_as_user("Go"), call_tools("a"), Message(role="user", content=[block])]
-    assert sent(history)["messages"][2]["content"][0]["content"] == '{"files": ["ä"]}'
 
 
 PICTURE = ImageBlock(source={"type": "base64", "media_type": "image/png", "data": "aGk="})

@@ -28,7 +28,6 @@ from amplifier_hooks.agent.providers.scripted import (
     ScriptedProvider,
     read_script,
     replies_of,
-    split_words,
 )
 from tests.support.models import (
     fetch_reply,
@@ -45,14 +44,6 @@ def play(playback: Playback, count: int) -> list[str]:
         "end" if one is None else one.type if isinstance(one, Failure) else one.text
         for one in taken
     ]
-
-
-@given(st.text())
-def test_words_are_the_text(text: str) -> None:
-    """Each piece is a word with the space before it; no character is lost."""
-    pieces = split_words(text)
-    assert "".join(pieces) == text
-    assert all(len(piece.split()) <= 1 for piece in pieces)
 
 
 def test_replies_come_in_order_and_then_none() -> None:
@@ -98,14 +89,10 @@ def test_an_expectation_is_a_part_of_what_was_said() -> None:
     assert playback.find_surprise("anything") is None
 
 
-def test_arguments_are_written_as_the_model_would() -> None:
-    """Given text is sent as it is, also if it is not JSON."""
+def test_calls_and_errors_are_written_as_a_model_would() -> None:
+    """Given text is sent as it is, also if it is no JSON; an error without words names its kind."""
     assert ScriptedCall(name="A", input={"ü": 1}).written_arguments == '{"ü": 1}'
     assert ScriptedCall(name="A", arguments="{broken").written_arguments == "{broken"
-
-
-def test_an_error_has_a_sentence() -> None:
-    """Its own, or one that names the kind."""
     assert Failure(type="rate_limit").sentence == "The script says rate limit."
     assert Failure(type="rate_limit", message="slow down").sentence == "slow down"
 
@@ -193,10 +180,12 @@ async def test_it_streams_word_by_word():
 
 @given(st.text())
 async def test_no_character_is_lost_in_the_stream(text):
-    """The words of a stream are the text."""
+    """The words of a stream are the text; each piece is a word with the space before it."""
     provider = ScriptedProvider([Reply(text=text)])
     chunks, reply = await stream_reply(provider, make_request())
-    assert "".join(chunk.text for chunk in chunks) == reply.text == text
+    pieces = [chunk.text for chunk in chunks]
+    assert "".join(pieces) == reply.text == text
+    assert all(len(piece.split()) <= 1 for piece in pieces)
 
 
 async def test_an_error_is_raised_once_and_then_the_reply_comes(way):
@@ -209,16 +198,6 @@ async def test_an_error_is_raised_once_and_then_the_reply_comes(way):
         assert caught.value.provider == "scripted"
         assert (await fetch_reply(provider, make_request(), way)).text == "At last."
         assert (await fetch_reply(provider, make_request(), way)).text == "Next."
-
-
-async def test_an_error_alone_is_followed_by_the_next_reply():
-    """A line that is nothing but an error takes up no reply; `times` repeats it."""
-    script = [{"error": {"type": "overloaded", "times": 2}}, {"text": "Here."}]
-    async with mount_provider(scripted, {"script": script}) as provider:
-        for _ in range(2):
-            with pytest.raises(llm_errors.ProviderUnavailableError):
-                await provider.complete(make_request())
-        assert (await provider.complete(make_request())).text == "Here."
 
 
 async def test_an_expectation_that_fails_says_what_was_said_instead():
@@ -317,28 +296,18 @@ async def test_a_script_can_be_a_file(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("config", "sentence"),
     [
-        ("- txet: x", "'text'"),
-        ("- text: [", "cannot be read"),
-        ("just words", "script"),
-        ("- error: explosion", "error"),
+        ({"script_file": "none.yaml"}, r"none\.yaml"),
+        ({"script_file": "bad.yaml"}, "'text'"),
+        ({"script_file": "a.yaml", "script": [{"text": "x"}]}, "not both"),
     ],
 )
-async def test_a_bad_script_is_refused_with_a_sentence(tmp_path: Path, content, sentence):
-    """The mistake is found at mount, and its key is named."""
-    (tmp_path / "bad.yaml").write_text(content)
+async def test_a_bad_script_is_refused_at_the_mount(tmp_path: Path, config, sentence):
+    """The message names the file, the key, or says that only one of the two may be given."""
+    (tmp_path / "bad.yaml").write_text("- txet: x")
     with pytest.raises(ModuleLoadError, match=sentence):
-        await scripted.mount(work_in(tmp_path), {"script_file": "bad.yaml"})
-
-
-async def test_a_missing_file_and_two_scripts_are_refused(tmp_path: Path):
-    """The message names the file, or says that only one of the two may be given."""
-    with pytest.raises(ModuleLoadError, match=r"none\.yaml"):
-        await scripted.mount(work_in(tmp_path), {"script_file": "none.yaml"})
-    both = {"script_file": "a.yaml", "script": [{"text": "x"}]}
-    with pytest.raises(ModuleLoadError, match="not both"):
-        await scripted.mount(TestCoordinator(), both)
+        await scripted.mount(work_in(tmp_path), config)
 
 
 async def test_it_is_fast_enough_for_a_benchmark():

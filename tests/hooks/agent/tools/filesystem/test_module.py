@@ -116,7 +116,7 @@ async def test_less_may_be_written_than_read(coordinator, work, tmp_path):
     assert (work / "a").read_text() == "old\n"
 
 
-async def test_nothing_may_be_written_where_no_path_is_allowed(coordinator, work):
+async def test_nothing_may_be_written_where_no_path_is_allowed(coordinator):
     """An empty list is a list."""
     await filesystem.mount(coordinator, {"allowed_write_paths": []})
     refused = await coordinator.tools["Write"].execute({"file_path": "a", "content": "x"})
@@ -153,24 +153,22 @@ async def test_a_range_of_lines_can_be_asked_for(call, work):
     assert result.error == "'a.txt' has 10 lines; offset 11 is behind"
 
 
-async def test_a_binary_file_is_named_as_one(call, work, artifacts):
-    """Nothing is announced, because nothing was shown."""
-    (work / "a.bin").write_bytes(b"\x89PNG\0\0")
-    result = await call("Read", file_path="a.bin")
-    assert "binary file of 6 bytes" in result.error
-    assert artifacts == []
-
-
-async def test_an_empty_file_is_no_error(call, work):
-    """It is said that there is nothing."""
-    (work / "a").touch()
-    assert (await call("Read", file_path="a")).output == "(a is empty)"
-
-
-async def test_what_is_not_utf_8_is_shown_as_such(call, work):
-    """One byte does not make a text unreadable; a byte order mark is no text."""
-    (work / "a").write_bytes(b"\xef\xbb\xbfcaf\xe9\n")
-    assert (await call("Read", file_path="a")).output == "     1\tcaf\ufffd"
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"", "(a is empty)"),
+        # One byte does not make a text unreadable; a byte order mark is no text.
+        (b"\xef\xbb\xbfcaf\xe9\n", "     1\tcaf\ufffd"),
+        (b"\x89PNG\0\0", None),
+    ],
+    ids=["empty", "not UTF-8", "binary"],
+)
+async def test_any_file_is_shown_or_named(call, work, artifacts, data, shown):
+    """Nothing is announced of a binary file, because nothing was shown."""
+    (work / "a").write_bytes(data)
+    result = await call("Read", file_path="a")
+    assert result.output == shown or "'a' is a binary file of 6 bytes" in result.error
+    assert bool(artifacts) == (shown is not None)
 
 
 async def test_a_huge_file_a_huge_line_and_a_huge_answer_are_cut(coordinator, work):
@@ -265,7 +263,8 @@ async def test_what_is_not_utf_8_is_not_damaged(call, work):
     """Bytes that would not survive are left alone."""
     (work / "a").write_bytes(b"caf\xe9 one")
     result = await call("Edit", file_path="a", old_string="one", new_string="two")
-    assert "not UTF-8" in result.error
+    assert "'a' is not UTF-8" in result.error
+    assert "editing would damage it" in result.error
     assert (work / "a").read_bytes() == b"caf\xe9 one"
 
 
@@ -283,7 +282,7 @@ async def test_a_file_over_the_limit_is_not_edited(coordinator, work):
     result = await coordinator.tools["Edit"].execute(
         {"file_path": "large", "old_string": "line", "new_string": "x"}
     )
-    assert "has 500 bytes, over the limit of 100" in result.error
+    assert "'large' has 500 bytes, over the limit of 100; change it with Bash" in result.error
 
 
 async def test_parallel_edits_lose_nothing(call, work):

@@ -19,10 +19,22 @@ ENGINES = pytest.mark.parametrize("engine", ["re2", "re"])
 
 
 @ENGINES
-async def test_it_names_the_files(call, list_names, engine):
-    """That is the default; binary files, links and .git are left out."""
-    result = await call("Grep", {"engine": engine}, pattern="main|secret")
-    assert list_names(result) == [".env", "main.py", "src/deep/c.txt"]
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        # Names are the default; binary files, links and .git are left out.
+        ({"pattern": "main|secret"}, [".env", "main.py", "src/deep/c.txt"]),
+        (
+            {"pattern": "main", "output_mode": "count", "-i": True, "glob": "*.txt"},
+            ["src/deep/c.txt:2"],
+        ),
+        # The ends of the text are the ends of a line, as it goes line by line.
+        ({"pattern": r"\Asecond line"}, ["src/deep/c.txt"]),
+    ],
+)
+async def test_it_names_and_counts_the_files(call, list_names, engine, given, found):
+    """With any case, and those that fit a glob alone, where that is wanted."""
+    assert list_names(await call("Grep", {"engine": engine}, **given)) == found
 
 
 @ENGINES
@@ -34,13 +46,6 @@ async def test_it_shows_the_lines(call, tree, list_names, engine, artifacts):
         ("artifact:read", str(tree / "main.py")),
         ("artifact:read", str(tree / "src/a.py")),
     ]
-
-
-@ENGINES
-async def test_it_counts_ignores_case_and_filters(call, list_names, engine):
-    """All at once."""
-    given = {"pattern": "main", "output_mode": "count", "-i": True, "glob": "*.txt"}
-    assert list_names(await call("Grep", {"engine": engine}, **given)) == ["src/deep/c.txt:2"]
 
 
 @ENGINES
@@ -64,13 +69,6 @@ async def test_it_looks_over_line_ends_only_when_asked(call, list_names, engine)
     assert "No match" in (await call("Grep", config, **given)).output
     result = await call("Grep", config, **given, multiline=True)
     assert list_names(result) == ["main.py:3:def main():", "main.py:4:    return os.name"]
-
-
-@ENGINES
-async def test_the_ends_of_the_text_are_the_ends_of_a_line(call, list_names, engine):
-    """As it goes through a file line by line."""
-    found = await call("Grep", {"engine": engine}, pattern=r"\Asecond line")
-    assert list_names(found) == ["src/deep/c.txt"]
 
 
 @ENGINES
