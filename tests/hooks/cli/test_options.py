@@ -27,22 +27,41 @@ def test_run_and_chat_have_the_same_flags_in_the_same_order() -> None:
         assert places == sorted(places)
 
 
-def test_flags_come_from_the_environment_where_they_are_not_given(
+LOCAL = {"AMPLIFIER_PROVIDER": "local", "AMPLIFIER_MODEL": "small"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "env", "code", "shown"),
+    [
+        # The defaults are the careful ones: as the bundle says, whose default is to ask; and save.
+        ((), {}, 0, ("'approve': None", "'no_save': False")),
+        # What is given counts more than the environment.
+        (("--model", "large"), LOCAL, 0, ("'provider': 'local'", "'model': 'large'")),
+        # Who approves is a mode or a file of rules, as it was typed.
+        *(
+            (("--approve", word), {}, 0, (f"'approve': '{word}'",))
+            for word in ("ask", "deny", "edits")
+        ),
+        (("--approve", "rules:r.yaml"), {}, 0, ("'approve': 'rules:r.yaml'",)),
+        (("--approve", "yes"), {}, 2, ("have ask, deny, edits, rules:FILE",)),
+        (("--approve", "rules:"), {}, 2, ("there is no file ''",)),
+    ],
+)
+def test_flags_say_who_answers_and_who_approves(
+    flags: tuple[str, ...],
+    env: dict[str, str],
+    code: int,
+    shown: tuple[str, ...],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The provider and the model; what is given counts more."""
-    monkeypatch.setenv("AMPLIFIER_PROVIDER", "local")
-    monkeypatch.setenv("AMPLIFIER_MODEL", "small")
-    shown = CliRunner().invoke(show, ["--model", "large"]).output
-    assert "'provider': 'local'" in shown
-    assert "'model': 'large'" in shown
-
-
-def test_the_defaults_ask_and_save() -> None:
-    """The careful ones."""
-    shown = CliRunner().invoke(show, []).output
-    assert "'approve': None" in shown  # as the bundle says, whose default is to ask
-    assert "'no_save': False" in shown
+    """Or are refused with those that there are."""
+    (tmp_path / "r.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    outcome = CliRunner().invoke(show, flags, env=env)
+    assert outcome.exit_code == code
+    told = " ".join(outcome.output.replace("│", " ").split())
+    assert all(one in told for one in shown)
 
 
 def test_a_bundle_must_be_there(tmp_path: Path) -> None:
@@ -60,11 +79,6 @@ def test_a_bundle_must_be_there(tmp_path: Path) -> None:
     assert CliRunner().invoke(look, ["--bundle", str(path), "--json"]).output == f"{path} True\n"
 
 
-def test_a_json_object_is_read() -> None:
-    """With all that is in it."""
-    assert parse_json_object('{"a": [1, null]}', "--data") == {"a": [1, None]}
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -74,26 +88,8 @@ def test_a_json_object_is_read() -> None:
     ],
 )
 def test_what_is_no_json_object_is_wrong_usage(text: str, message: str) -> None:
-    """The option is named, and what was found instead."""
+    """The option is named, and what was found instead; an object is read with all that is in it."""
+    assert parse_json_object('{"a": [1, null]}', "--data") == {"a": [1, None]}
     with pytest.raises(click.UsageError) as raised:
         parse_json_object(text, "--data")
     assert str(raised.value).startswith(message)
-
-
-@pytest.mark.parametrize("value", ["ask", "deny", "edits", "rules:{file}"])
-def test_who_approves_is_a_mode_or_a_file_of_rules(value: str, tmp_path: Path) -> None:
-    """As it was typed; what the file holds is looked at later."""
-    (tmp_path / "r.yaml").touch()
-    given = value.format(file=tmp_path / "r.yaml")
-    assert f"'approve': '{given}'" in CliRunner().invoke(show, ["--approve", given]).output
-
-
-@pytest.mark.parametrize(
-    ("value", "what"),
-    [("yes", "have ask, deny, edits, rules:FILE"), ("rules:", "there is no file ''")],
-)
-def test_another_word_for_who_approves_is_wrong_usage(value: str, what: str) -> None:
-    """With those that there are."""
-    outcome = CliRunner().invoke(show, ["--approve", value])
-    assert outcome.exit_code == 2
-    assert what in " ".join(outcome.output.replace("│", " ").split())

@@ -39,11 +39,12 @@ def test_it_is_the_bare_name_where_the_shell_finds_this_one(
 def test_from_elsewhere_it_is_the_whole_path(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also for somebody who will change the folder."""
+    """Also for somebody who will change the folder; one with a space can be pasted."""
     assert name_program(absolute=True) == str(installed)
     (installed.parents[2] / "sub").mkdir()
     monkeypatch.chdir(installed.parents[2] / "sub")
     assert name_program() == str(installed)
+    assert quote("my folder/x") == "'my folder/x'"
 
 
 def test_run_as_a_module_it_is_the_program_beside_python_or_python_itself(
@@ -67,8 +68,3 @@ def test_started_by_its_second_name_it_keeps_it(
     assert name_program() == ".venv/bin/amplifier-hooks"
     monkeypatch.setenv("PATH", str(installed.parent))
     assert name_program() == "amplifier-hooks"
-
-
-def test_a_path_with_a_space_can_be_pasted() -> None:
-    """As a shell reads it."""
-    assert quote("my folder/x") == "'my folder/x'"

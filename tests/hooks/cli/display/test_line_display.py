@@ -96,7 +96,10 @@ def test_a_reply_that_calls_tools_is_shown_once(step: dict[str, Any]) -> None:
 
 
 def test_an_answer_is_shown_when_it_is_handed_over_and_not_before() -> None:
-    """Hooks may withhold it after the model has replied."""
+    """Hooks may withhold it after the model has replied.
+
+    What was streamed cannot be taken back; what counts stands below it.
+    """
     display, answers, _ = make_display()
     block = {"type": "text", "text": "a secret"}
     display.show_event(events.PROVIDER_RESPONSE, {"response": {"content": [block]}})
@@ -104,10 +107,6 @@ def test_an_answer_is_shown_when_it_is_handed_over_and_not_before() -> None:
     display.show_reply("withheld")
     display.stop()
     assert answers.getvalue() == "withheld\n"
-
-
-def test_an_answer_that_was_changed_after_it_was_streamed_is_shown_again() -> None:
-    """What was shown cannot be taken back; what counts stands below it."""
     display, answers, _ = make_display()
     display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": "as it came"})
     display.show_reply("as a hook left it")

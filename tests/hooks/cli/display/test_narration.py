@@ -23,8 +23,8 @@ from amplifier_hooks.cli.text.fragments import join_text
 from tests.hooks.cli.hostile_text import hostile, is_harmless
 
 
-def lines_of(event: str, /, *, verbose: Any = False, **data: Any) -> list[str]:
-    return [join_text(line) for line in describe_event(event, data, verbose=verbose)]
+def lines_of(told: str, /, *, verbose: Any = False, **data: Any) -> list[str]:
+    return [join_text(line) for line in describe_event(told, data, verbose=verbose)]
 
 
 @given(hostile, hostile)
@@ -52,17 +52,111 @@ def test_an_event_without_its_fields_is_described_without_failing(event: str, da
     assert all(is_harmless(join_text(line)) for line in lines)
 
 
-def test_calls_are_folded_into_one_line() -> None:
-    """The tool, what it is about, how much came back and how long it took."""
-    (line,) = lines_of(
-        events.TOOL_POST,
-        tool_name="Read",
-        tool_input={"file_path": "a.py"},
-        tool_result={"output": "x\n" * 300},
-        success=True,
-        duration_ms=20,
-    )
-    assert line == "● Read  a.py  300 lines · 0.0 s"
+READ = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}}
+DENIAL = {"hook": "guard", "reason": "no\nmore", "event": "tool:pre"}
+BUSY = {"attempt": 1, "max_attempts": 3, "delay_ms": 2000, "error": {"message": "busy"}}
+
+
+@pytest.mark.parametrize(
+    ("event", "data", "lines"),
+    [
+        # A call is one line: the tool, what it is about, how much came back, how long it took.
+        (
+            events.TOOL_POST,
+            {**READ, "tool_result": {"output": "x\n" * 300}, "success": True, "duration_ms": 20},
+            ["● Read  a.py  300 lines · 0.0 s"],
+        ),
+        # One about nothing in particular leaves no gap.
+        (
+            events.TOOL_POST,
+            {"tool_name": "Todo", "tool_input": {"todos": []}, "success": True},
+            ["● Todo  0.0 s"],
+        ),
+        # An error that names its provider itself does not name it twice.
+        (
+            events.PROVIDER_ERROR,
+            {"provider": "mine", "error": {"message": "mine (m): down"}},
+            ["✗ mine (m): down"],
+        ),
+        (
+            events.PROVIDER_ERROR,
+            {"provider": "mine", "error": {"message": "down"}},
+            ["✗ mine: down"],
+        ),
+        # A failed call says why, in the first line of the error, whatever its form.
+        (
+            events.TOOL_POST,
+            {**READ, "tool_result": {"error": "No such file: a.py\nmore"}, "success": False},
+            ["✗ Read  a.py  0.0 s", "  No such file: a.py"],
+        ),
+        (events.TOOL_ERROR, {"tool_name": "Read", "error": "boom"}, ["✗ Read", "  boom"]),
+        *(
+            (
+                events.TOOL_POST,
+                {"tool_name": "Read", "tool_result": result, "success": False},
+                ["✗ Read  0.0 s", f"  {why}"],
+            )
+            for result, why in (
+                ({"error": {"message": "No such file\nmore", "code": 2}}, "No such file"),
+                ({"error": {"code": 2}}, "{'code': 2}"),
+                ({"error": None}, "it failed"),
+                (None, "it failed"),
+            )
+        ),
+        (
+            events.TOOL_POST,
+            {"tool_name": "Read", "tool_result": "half of it", "success": False},
+            ["✗ Read  0.0 s", "  │ half of it", "  it failed"],
+        ),
+        # A denial names the call, the hook and the reason; without a call, the event.
+        (
+            events.POLICY_VIOLATION,
+            {**DENIAL, "tool_name": "Bash", "tool_input": {"command": "rm"}},
+            ["✗ Bash  rm", "  denied by guard: no"],
+        ),
+        (
+            events.POLICY_VIOLATION,
+            {**DENIAL, "event": "prompt:submit"},
+            ["✗ denied by guard (prompt:submit): no"],
+        ),
+        (
+            events.POLICY_VIOLATION,
+            {**DENIAL, "tool_name": "Bash", "reason": None},
+            ["✗ Bash", "  denied by guard: it gave no reason"],
+        ),
+        # What a person refused has had its line already, with their comment as the agent gets it.
+        (events.POLICY_VIOLATION, {"tool_name": "Bash", "refused_by_person": True}, []),
+        (
+            events.APPROVAL_DENIED,
+            {
+                "by": "kim",
+                "decision": "Deny",
+                "hook": "guard",
+                "prompt": "Go?",
+                "comment": "use a branch\nplease",
+            },
+            ["✗ refused by kim · Deny  guard: Go?", "  said: use a branch", "        please"],
+        ),
+        # Retries, sub-agents, a conversation that was compacted.
+        (events.PROVIDER_RETRY, BUSY, ["! trying again in 2.0 s (attempt 1 of 3)  busy"]),
+        (events.AGENT_SPAWN, {"agent_name": "scout", "task": "look\nround"}, ["◆ scout  look"]),
+        (
+            events.AGENT_COMPLETE,
+            {"agent_name": "scout", "status": "done", "duration_ms": 61_000},
+            ["◇ scout  done · 1 min 01 s"],
+        ),
+        (
+            events.CONTEXT_POST_COMPACT,
+            {"messages_before": 90, "messages_after": 9},
+            ["· the conversation was shortened: 90 messages to 9"],
+        ),
+    ],
+)
+def test_an_event_is_told_in_a_line_or_two(
+    event: str, data: dict[str, Any], lines: list[str]
+) -> None:
+    """What happened, to what, and why."""
+    assert lines_of(event, **data) == lines
 
 
 def test_a_verbose_call_shows_the_start_of_its_result() -> None:
@@ -81,45 +175,6 @@ def test_a_verbose_call_shows_the_start_of_its_result() -> None:
     assert len(lines_of(events.TOOL_POST, **call)) == 1
 
 
-def test_nothing_is_said_twice_or_left_as_a_gap() -> None:
-    """A call that is about nothing in particular; an error that names its provider itself."""
-    (line,) = lines_of(events.TOOL_POST, tool_name="Todo", tool_input={"todos": []}, success=True)
-    assert line == "● Todo  0.0 s"
-    (line,) = lines_of(events.PROVIDER_ERROR, provider="mine", error={"message": "mine (m): down"})
-    assert line == "✗ mine (m): down"
-    (line,) = lines_of(events.PROVIDER_ERROR, provider="mine", error={"message": "down"})
-    assert line == "✗ mine: down"
-
-
-def test_a_failed_call_says_why() -> None:
-    """The first line of the error."""
-    lines = lines_of(
-        events.TOOL_POST,
-        tool_name="Read",
-        tool_input={"file_path": "a.py"},
-        tool_result={"error": "No such file: a.py\nmore"},
-        success=False,
-    )
-    assert lines == ["✗ Read  a.py  0.0 s", "  No such file: a.py"]
-    assert lines_of(events.TOOL_ERROR, tool_name="Read", error="boom") == ["✗ Read", "  boom"]
-
-
-@pytest.mark.parametrize(
-    ("result", "why"),
-    [
-        ({"error": {"message": "No such file\nmore", "code": 2}}, "No such file"),
-        ({"error": {"code": 2}}, "{'code': 2}"),
-        ({"error": None}, "it failed"),
-        ("half of it", "it failed"),
-        (None, "it failed"),
-    ],
-)
-def test_an_error_of_any_form_is_said_in_words(result: Any, why: str) -> None:
-    """Tools of the ecosystem give a dict; a loop may tell less than that."""
-    *_, line = lines_of(events.TOOL_POST, tool_name="Read", tool_result=result, success=False)
-    assert line == f"  {why}"
-
-
 def test_messages_stand_out_by_severity() -> None:
     """A sign for each level; a level that nobody knows is information."""
     levels = ("info", "warning", "error", "odd")
@@ -131,37 +186,6 @@ def test_a_message_of_the_command_itself_names_no_hook() -> None:
     """Further lines stand under the first."""
     shown = [join_text(line) for line in describe_message("one\ntwo", "info", OWN)]
     assert shown == ["· one", "  two"]
-
-
-def test_a_denial_names_the_call_the_hook_and_the_reason() -> None:
-    """For an event without a call, the event."""
-    denial = {"hook": "guard", "reason": "no\nmore", "event": "tool:pre"}
-    assert lines_of(
-        events.POLICY_VIOLATION, tool_name="Bash", tool_input={"command": "rm"}, **denial
-    ) == ["✗ Bash  rm", "  denied by guard: no"]
-    assert lines_of(events.POLICY_VIOLATION, **{**denial, "event": "prompt:submit"}) == [
-        "✗ denied by guard (prompt:submit): no"
-    ]
-    assert lines_of(events.POLICY_VIOLATION, **{**denial, "tool_name": "Bash", "reason": None}) == [
-        "✗ Bash",
-        "  denied by guard: it gave no reason",
-    ]
-
-
-def test_a_comment_stands_below_the_decision() -> None:
-    """Every line of it, as the agent gets it."""
-    about: dict[str, Any] = {"by": "kim", "decision": "Deny", "hook": "guard", "prompt": "Go?"}
-    shown = lines_of(events.APPROVAL_DENIED, **about, comment="use a branch\nplease")
-    assert shown == [
-        "✗ refused by kim · Deny  guard: Go?",
-        "  said: use a branch",
-        "        please",
-    ]
-
-
-def test_what_a_person_refused_is_not_told_again_as_a_denial() -> None:
-    """The refusal has had its line already."""
-    assert lines_of(events.POLICY_VIOLATION, tool_name="Bash", refused_by_person=True) == []
 
 
 @pytest.mark.parametrize(
@@ -184,19 +208,6 @@ def test_what_a_person_refused_is_not_told_again_as_a_denial() -> None:
 def test_a_decision_says_who_and_how(event: str, data: dict[str, Any], shown: str) -> None:
     """The option that a person chose, or why there was no person."""
     assert lines_of(event, hook="guard", prompt="Go?", **data) == [f"{shown}  guard: Go?"]
-
-
-def test_waiting_helping_and_shortening_are_worth_a_line() -> None:
-    """Retries, sub-agents, a conversation that was compacted."""
-    retry = {"attempt": 1, "max_attempts": 3, "delay_ms": 2000, "error": {"message": "busy"}}
-    assert lines_of(events.PROVIDER_RETRY, **retry) == [
-        "! trying again in 2.0 s (attempt 1 of 3)  busy"
-    ]
-    assert lines_of(events.AGENT_SPAWN, agent_name="scout", task="look\nround") == ["◆ scout  look"]
-    done = {"agent_name": "scout", "status": "done", "duration_ms": 61_000}
-    assert lines_of(events.AGENT_COMPLETE, **done) == ["◇ scout  done · 1 min 01 s"]
-    compacted = lines_of(events.CONTEXT_POST_COMPACT, messages_before=90, messages_after=9)
-    assert compacted == ["· the conversation was shortened: 90 messages to 9"]
 
 
 def test_most_events_are_worth_no_line() -> None:

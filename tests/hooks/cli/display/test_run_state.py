@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -20,19 +21,35 @@ def make_state(step: float = 1.0) -> RunState:
     return RunState(clock=lambda: next(times))
 
 
-def test_the_state_counts_tokens_cost_and_time() -> None:
-    """Of all replies together, by their total or by its parts."""
-    state = make_state(75.0)
-    state.count(events.PROVIDER_RESPONSE, {"usage": {"input_tokens": 3, "output_tokens": 4}})
-    state.count(events.PROVIDER_RESPONSE, {"usage": {"total_tokens": 1000, "cost": 1.5}})
-    assert state.summarize() == "1 min 15 s · 1,007 tokens · $1.50"
-
-
-def test_what_is_not_known_is_not_shown() -> None:
-    """No tokens, no cost."""
-    state = make_state()
-    state.count(events.PROVIDER_RESPONSE, {})
-    assert state.summarize() == "1.0 s"
+@pytest.mark.parametrize(
+    ("replies", "step", "failures", "summary"),
+    [
+        # Of all replies together, by their total or by its parts.
+        (
+            [
+                {"usage": {"input_tokens": 3, "output_tokens": 4}},
+                {"usage": {"total_tokens": 1000, "cost": 1.5}},
+            ],
+            75.0,
+            0,
+            "1 min 15 s · 1,007 tokens · $1.50",
+        ),
+        # What is not known is not shown, and no failures are not mentioned.
+        ([{}], 1.0, 0, "1.0 s"),
+        ([], 0.0, 0, "0.0 s"),
+        ([], 0.0, 1, "0.0 s · 1 hook failure"),
+        ([], 0.0, 2, "0.0 s · 2 hook failures"),
+    ],
+)
+def test_the_state_counts_tokens_cost_time_and_failures(
+    replies: list[dict[str, Any]], step: float, failures: int, summary: str
+) -> None:
+    """In one line."""
+    state = make_state(step)
+    for reply in replies:
+        state.count(events.PROVIDER_RESPONSE, reply)
+    state.hook_failures = failures
+    assert state.summarize() == summary
 
 
 def test_a_reply_without_a_cost_has_that_of_the_price_list() -> None:
@@ -53,29 +70,38 @@ def test_after_its_end_the_time_stands_still() -> None:
     assert state.elapsed == state.elapsed == 1.0
 
 
-def test_the_state_says_what_is_being_done() -> None:
-    """From the first request to the last word."""
+@pytest.mark.parametrize(
+    "course",
+    [
+        # From the first request to the last word.
+        [
+            (events.PROVIDER_REQUEST, "", "thinking"),
+            (events.CONTENT_BLOCK_DELTA, "", "answering"),
+            (events.TOOL_PRE, "Bash", "running Bash"),
+            (events.APPROVAL_REQUIRED, "", "waiting for a decision"),
+            (events.TOOL_POST, "Bash", "thinking"),
+            (events.SESSION_END, "", "thinking"),
+        ],
+        # Each tool once, with the number of its calls; one that was denied does not run.
+        [
+            (events.TOOL_PRE, "Read", "running Read"),
+            (events.TOOL_PRE, "Bash", "running Read, Bash"),
+            (events.TOOL_PRE, "Read", "running 2 × Read, Bash"),
+            (events.TOOL_POST, "Read", "running Bash, Read"),
+            (events.POLICY_VIOLATION, "Bash", "running Read"),
+            (events.TOOL_ERROR, "Read", "thinking"),
+        ],
+    ],
+    ids=["turn", "tools"],
+)
+def test_the_state_says_what_is_being_done(course: list[tuple[str, str, str]]) -> None:
+    """And which tools run."""
     state = RunState()
-    done = [state.doing]
-    for event, data in [
-        (events.PROVIDER_REQUEST, {}),
-        (events.CONTENT_BLOCK_DELTA, {}),
-        (events.TOOL_PRE, {"tool_name": "Bash"}),
-        (events.APPROVAL_REQUIRED, {}),
-        (events.TOOL_POST, {"tool_name": "Bash"}),
-        (events.SESSION_END, {}),
-    ]:
-        state.count(event, data)
-        done.append(state.doing)
-    assert done == [
-        "starting",
-        "thinking",
-        "answering",
-        "running Bash",
-        "waiting for a decision",
-        "thinking",
-        "thinking",
-    ]
+    assert state.doing == "starting"
+    for event, tool, doing in course:
+        more = {"tool_name": tool, "event": events.TOOL_PRE} if tool else {}
+        state.count(event, more)
+        assert state.doing == doing
 
 
 @pytest.mark.parametrize(
@@ -86,42 +112,9 @@ def test_a_duration_is_short(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
 
 
-def test_tools_are_named_while_one_of_them_runs() -> None:
-    """Each once, with the number of its calls; one that was denied does not run."""
-    state = RunState()
-    done = []
-    for event, name in [
-        (events.TOOL_PRE, "Read"),
-        (events.TOOL_PRE, "Bash"),
-        (events.TOOL_PRE, "Read"),
-        (events.TOOL_POST, "Read"),
-        (events.POLICY_VIOLATION, "Bash"),
-        (events.TOOL_ERROR, "Read"),
-    ]:
-        state.count(event, {"tool_name": name, "event": events.TOOL_PRE})
-        done.append(state.doing)
-    assert done == [
-        "running Read",
-        "running Read, Bash",
-        "running 2 × Read, Bash",
-        "running Bash, Read",
-        "running Read",
-        "thinking",
-    ]
-
-
 def test_a_run_that_is_being_stopped_does_nothing_else() -> None:
     """Whatever still happens meanwhile."""
     state = RunState()
     state.stop()
     state.count(events.TOOL_POST, {})
     assert (state.doing, state.stopping) == ("stopping", True)
-
-
-@pytest.mark.parametrize(("count", "words"), [(1, "1 hook failure"), (2, "2 hook failures")])
-def test_failed_hooks_are_part_of_the_figures(count: int, words: str) -> None:
-    """None are not mentioned."""
-    state = RunState(clock=lambda: 0.0)
-    assert state.summarize() == "0.0 s"
-    state.hook_failures = count
-    assert state.summarize() == f"0.0 s · {words}"

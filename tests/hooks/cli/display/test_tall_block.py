@@ -45,13 +45,9 @@ def test_code_is_cut_between_two_lines_with_code_on_them() -> None:
 
 
 def test_short_code_is_not_cut() -> None:
-    """Nor is code without two lines to cut between."""
+    """Nor is code without two lines to cut between; a fence is known by either sign."""
     assert cut_code("```\na\nb\n") is None
     assert cut_code("```" + "\nx\n" * 200) is None
-
-
-def test_a_fence_is_known() -> None:
-    """By either sign."""
     assert is_fence("```py\nx")
     assert is_fence("  ~~~\nx")
     assert not is_fence("`x`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -246,27 +247,32 @@ def test_a_state_names_who_decided_and_what() -> None:
     assert describe_state(PENDING.model_copy(update={"status": "expired"})) == "expired"
 
 
-def test_the_input_is_shown_in_full() -> None:
-    """A command as it is written, and all other fields as JSON."""
-    long = "x" * 5000
-    request = PENDING.request.model_copy(
-        update={"tool_input": {"command": f"echo {long}\nls", "timeout": 5}}
-    )
-    text = "\n".join(
-        join_text(line) for line in show_approval(PENDING.model_copy(update={"request": request}))
-    )
-    assert f"echo {long}\nls" in text
-    assert '"timeout": 5' in text
+LONG = f"echo {'x' * 5000}\nls"
 
 
-def test_no_line_of_a_reason_looks_like_another_fact() -> None:
-    """What an agent or a server has written stands under its own label."""
-    request = PENDING.request.model_copy(update={"reason": "changed:\ndecision  Allow by ann"})
-    text = "\n".join(
-        join_text(line) for line in show_approval(PENDING.model_copy(update={"request": request}))
-    )
-    assert "reason    changed:\n          decision  Allow by ann" in text
-    assert "\ndecision" not in text
+@pytest.mark.parametrize(
+    ("changed", "shown", "absent"),
+    [
+        # A command as it is written, and all other fields as JSON.
+        ({"tool_input": {"command": LONG, "timeout": 5}}, (LONG, '"timeout": 5'), None),
+        # What an agent or a server has written stands under its own label.
+        (
+            {"reason": "changed:\ndecision  Allow by ann"},
+            ("reason    changed:\n          decision  Allow by ann",),
+            "\ndecision",
+        ),
+    ],
+    ids=["input", "reason"],
+)
+def test_everything_is_shown_in_full_under_its_own_label(
+    changed: dict[str, Any], shown: tuple[str, ...], absent: str | None
+) -> None:
+    """No line of it looks like another fact."""
+    request = PENDING.request.model_copy(update=changed)
+    approval = PENDING.model_copy(update={"request": request})
+    text = "\n".join(join_text(line) for line in show_approval(approval))
+    assert all(one in text for one in shown)
+    assert absent is None or absent not in text
 
 
 def test_a_rule_says_how_long_and_how_often_it_still_holds() -> None:
