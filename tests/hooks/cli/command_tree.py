@@ -25,8 +25,3 @@ def walk(
 
 
 PATHS = [context.command_path for context in walk()]
-
-
-def find(path: str) -> click.Context:
-    """The context of one command."""
-    return next(context for context in walk() if context.command_path == path)

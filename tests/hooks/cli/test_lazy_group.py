@@ -11,22 +11,21 @@ import pytest
 
 from amplifier_hooks.cli.lazy_group import EXAMPLES, HelpContext, LazyGroup, adopt, list_examples
 from amplifier_hooks.cli.program import cli
-from tests.hooks.cli.command_tree import PATHS, find, walk
+from tests.hooks.cli.command_tree import PATHS, walk
 from tests.hooks.cli.program import run_at_terminal
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("path", PATHS)
 def test_the_help_of_every_command_fits_and_is_whole(
-    path: str, columns: int, monkeypatch: pytest.MonkeyPatch
+    columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No line is wider than the terminal, no summary ends in dots, and there is an example."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    context = find(path)
-    shown = context.get_help()
-    assert [line for line in shown.splitlines() if len(line) > columns] == []
-    assert "..." not in re.sub(r"(ARGS|[A-Z]+)\]?\.\.\.|3f0c\.\.\.", "", shown)
-    assert "\nExamples:\n  amplifier " in shown
+    for context in walk():
+        shown = context.get_help()
+        assert [line for line in shown.splitlines() if len(line) > columns] == []
+        assert "..." not in re.sub(r"(ARGS|[A-Z]+)\]?\.\.\.|3f0c\.\.\.", "", shown)
+        assert "\nExamples:\n  amplifier " in shown, context.command_path
 
 
 def test_a_summary_in_a_list_of_commands_is_never_cut() -> None:
@@ -76,16 +75,14 @@ def find_mistake(arguments: list[str]) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_every_example_is_a_command_line_that_parses(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_is_a_command_line_that_parses(monkeypatch: pytest.MonkeyPatch) -> None:
     """An example with an option that is gone would be worse than none."""
     monkeypatch.setenv("COLUMNS", "80")
-    examples = read_examples(find(path).get_help())
-    assert examples
-    for example in examples:
-        assert find_mistake(shlex.split(example)[1:]) is None, example
+    for context in walk():
+        examples = read_examples(context.get_help())
+        assert examples, context.command_path
+        for example in examples:
+            assert find_mistake(shlex.split(example)[1:]) is None, example
 
 
 def test_examples_are_typed_with_the_name_of_the_program() -> None:
