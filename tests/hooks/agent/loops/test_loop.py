@@ -3,22 +3,175 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any, NotRequired, get_origin, get_type_hints
 
 import pytest
+from pydantic import ValidationError
 
 from amplifier_core.errors import ModuleNotFound, SessionStateError
 from amplifier_core.events import payload_type
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.message_models import ChatRequest
+from amplifier_core.interfaces import Orchestrator
+from amplifier_core.message_models import ChatRequest, ImageBlock, TextBlock
 from amplifier_core.models import HookResult, ToolResult
-from amplifier_core.testing import EventRecorder, MockContextManager, MockTool
+from amplifier_core.testing import (
+    EventRecorder,
+    MockContextManager,
+    MockTool,
+    RecordingDisplay,
+    TestCoordinator,
+)
+from amplifier_hooks.agent.loops import basic
 from amplifier_hooks.agent.loops.basic import BasicLoop
-from amplifier_hooks.agent.loops.loop import Loop
+from amplifier_hooks.agent.loops.loop import (
+    RESULT_LIMIT,
+    Loop,
+    list_pictures,
+    read_result_limit,
+    render_result,
+)
+from amplifier_hooks.agent.loops.model_call import LoopConfig, Turn
 from amplifier_hooks.agent.providers.scripted import Reply, ScriptedProvider
 from tests.support.hooks import injects, says
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
+
+
+async def test_it_never_streams() -> None:
+    """There are no deltas to hear; the reply comes as one."""
+    async with SessionHarness([{"text": "one two three"}]) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "one two three"
+    assert not [name for name in heard.names if name.startswith("content_block")]
+    assert heard.names.count("provider:response") == 1
+
+
+async def test_options_may_be_called_as_loops_of_the_ecosystem_call_them() -> None:
+    """What means the same is the same."""
+    screen = RecordingDisplay()
+    host = TestCoordinator(display_system=screen)
+    await basic.mount(host, {"max_iterations": 7, "default_provider": "second"})
+    config = host.get("orchestrator").config
+    assert (config.max_turns, config.provider) == (7, "second")
+    assert screen.messages == []
+
+
+async def test_it_mounts_as_the_orchestrator_with_its_options() -> None:
+    """The options of the plan are those of the mounted loop."""
+    host = TestCoordinator()
+    assert await basic.mount(host, {"max_turns": 7}) is None
+    loop = host.get("orchestrator")
+    assert isinstance(loop, basic.BasicLoop)
+    fits: Orchestrator = loop
+    assert callable(fits.execute)
+    assert (loop.name, loop.config.max_turns, loop.config.attempts) == ("loop-basic", 7, 4)
+
+
+async def test_an_unknown_option_is_named_with_the_nearest_right_one() -> None:
+    """The person is told that a misspelt option has no effect."""
+    screen = RecordingDisplay()
+    await basic.mount(TestCoordinator(display_system=screen), {"max_turn": 7})
+    assert screen.messages == [
+        (
+            "loop-basic: unknown option 'max_turn' is ignored; did you mean 'max_turns'?",
+            "warning",
+            "loop-basic",
+        )
+    ]
+
+
+def test_the_defaults_are_those_of_the_documentation() -> None:
+    """Changing one means changing docs/modules/loops.md, too."""
+    assert LoopConfig().model_dump() == {
+        "max_turns": 50,
+        "max_denied": 8,
+        "attempts": 4,
+        "retry_delay": 1.0,
+        "max_retry_delay": 60.0,
+        "provider": None,
+        "system": None,
+        "parallel_tools": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_turns": 0},
+        {"max_turns": -2},
+        {"max_denied": 0},
+        {"attempts": 0},
+        {"retry_delay": -1},
+        {"max_retry_delay": -0.1},
+        {"parallel": True},
+    ],
+)
+def test_a_loop_that_could_never_run_cannot_be_configured(options: dict[str, Any]) -> None:
+    """Limits leave room for one request; options that do not exist are refused."""
+    with pytest.raises(ValidationError):
+        LoopConfig(**options)
+
+
+def test_a_loop_may_have_no_limit() -> None:
+    """Written as loops of the ecosystem write it."""
+    assert LoopConfig(max_turns=-1).max_turns == sys.maxsize
+
+
+def test_a_turn_begins_with_nothing_done() -> None:
+    """Two turns share nothing that one of them changes."""
+    provider = ScriptedProvider([])
+    one, two = (Turn(TestCoordinator(), MockContextManager(), provider, {}, []) for _ in range(2))
+    one.last_message["content"] = "said"
+    assert (two.requests, two.denied_in_a_row, two.status) == (0, 0, "success")
+    assert two.last_message == {}
+
+
+def test_a_result_within_the_limit_is_read_whole() -> None:
+    """Nothing is added to a result that fits, or that has no limit."""
+    assert render_result(ToolResult(output="abc"), 3) == "abc"
+    assert render_result(ToolResult(output="abc"), None) == "abc"
+
+
+def test_a_result_over_the_limit_is_cut_with_a_sentence() -> None:
+    """The agent learns how much there was, and what to do."""
+    text = render_result(ToolResult(output="abcdef"), 4)
+    head, said = text.split("\n")
+    assert head == "abcd"
+    assert "2 of 6 characters are left out" in said
+    assert "Ask for less" in said
+
+
+def test_what_no_model_takes_is_left_out() -> None:
+    """Odd file names may bring in lone surrogates, and they do not count towards the limit."""
+    assert render_result(ToolResult(output="a\udcffb\u00e9")) == "ab\u00e9"
+    assert render_result(ToolResult(output="\x00\x00abc"), limit=3) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("plan", "limit"),
+    [
+        ({}, RESULT_LIMIT),
+        ({"session": None}, RESULT_LIMIT),
+        ({"session": {"tool_result_limit": 5}}, 5),
+        ({"session": {"tool_result_limit": None}}, None),
+    ],
+)
+def test_the_plan_sets_the_limit(plan: dict[str, object], limit: int | None) -> None:
+    """A plan that says nothing has the default; null means no limit."""
+    assert read_result_limit(plan) == limit
+
+
+def test_pictures_of_a_result_stand_behind_its_text() -> None:
+    """A result that failed has none, and texts among its parts are not repeated."""
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    parts: list[TextBlock | ImageBlock] = [TextBlock(text="Look:"), ImageBlock(source=source)]
+    assert list_pictures(ToolResult(output="Look:", content=parts)) == [
+        {"type": "image", "source": source}
+    ]
+    assert list_pictures(ToolResult(success=False, output="no", content=parts)) == []
+    assert list_pictures(ToolResult(output="plain")) == []
+
 
 LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
 

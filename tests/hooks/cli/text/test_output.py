@@ -3,21 +3,111 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
 
 import pytest
+from prompt_toolkit.styles import Style
+from rich.color import ColorSystem
+from rich.style import Style as RichStyle
 
+import amplifier_hooks.cli
+from amplifier_core.approval import How
 from amplifier_hooks.cli.text import output
 from amplifier_hooks.cli.text.output import (
+    STYLES,
     Part,
+    explain_how,
+    format_age,
     get_width,
     paint,
     print_heading,
     print_line,
     print_wrapped,
+    shorten_folder,
+    to_ansi,
+    to_prompt_toolkit,
     uses_colour,
 )
+
+SOURCES = Path(amplifier_hooks.cli.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("style", "codes"),
+    [("good", "32"), ("tool", "1;36"), ("dim", "90"), ("escape", "7;35"), ("", ""), ("odd", "")],
+)
+def test_a_style_has_codes_for_a_terminal(style: str, codes: str) -> None:
+    """Attributes first, then the colour; what is not in the table is plain."""
+    assert to_ansi(style) == codes
+    assert (to_prompt_toolkit(style) == "") == (codes == "")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_library_understands_every_style_in_the_same_way(style: str) -> None:
+    """The same colour and the same attributes, whoever draws."""
+    rich = RichStyle.parse(STYLES[style])
+    ours = Style.from_dict({style: to_prompt_toolkit(style)}).get_attrs_for_style_str(
+        f"class:{style}"
+    )
+    painted = rich.render("x", color_system=ColorSystem.STANDARD)
+    assert painted == f"\x1b[{to_ansi(style)}mx\x1b[0m"
+    colour = rich.color.name.replace("_", "") if rich.color else ""
+    assert (ours.color or "").removeprefix("ansi") == colour
+    assert (ours.bold, ours.italic, ours.reverse) == (
+        bool(rich.bold),
+        bool(rich.italic),
+        bool(rich.reverse),
+    )
+
+
+def test_no_other_file_knows_a_colour() -> None:
+    """What a thing looks like is decided in one place."""
+    colour = re.compile(
+        r"\bansi[a-z]+\b|\"(bold )?(red|green|yellow|cyan|magenta)\"|\\x1b\[[1-9][0-9;]*m"
+    )
+    found = {
+        path.name
+        for path in SOURCES.rglob("*.py")
+        if colour.search(path.read_text()) and path != SOURCES / "text/output.py"
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("written", "age"),
+    [
+        ("2025-12-31T23:59:01+00:00", "just now"),
+        ("2025-12-31T23:01:00+00:00", "59 min ago"),
+        ("2025-12-31T01:00:00+00:00", "23 h ago"),
+        ("2024-11-27T00:00:00+00:00", "400 d ago"),
+        ("yesterday", "?"),
+    ],
+)
+def test_an_age_has_one_unit(written: str, age: str) -> None:
+    """The largest that fits; files of others may hold anything."""
+    assert format_age(written, datetime(2026, 1, 1, tzinfo=UTC)) == age
+
+
+@pytest.mark.parametrize("how", [*get_args(How), None, 3, "", "later"])
+def test_every_end_that_nobody_chose_is_explained(how: object) -> None:
+    """A decision speaks for itself; records may hold ends of other versions."""
+    known = {*get_args(How)} - {"person", "rule"}
+    assert bool(explain_how(how)) == (how in known)
+
+
+@pytest.mark.parametrize(
+    ("folder", "shown"),
+    [("/home/ann", "~"), ("/home/ann/a/b", "~/a/b"), ("/home/anna", "/home/anna"), ("/", "/")],
+)
+def test_a_home_is_a_tilde(folder: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other folders stay whole."""
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert shorten_folder(folder) == shown
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from amplifier_hooks.cli.commands.hooks import tried_text
 from amplifier_hooks.cli.commands.hooks.tried_text import (
     TriedCase,
+    capture_output,
     list_changes,
     tried_to_dict,
     try_cases,
@@ -18,6 +21,35 @@ from amplifier_hooks.insight.cases.case import Case, Step
 from amplifier_hooks.insight.cases.files import make_samples
 from amplifier_hooks.insight.cases.running import CaseRun, find_subject
 from tests.hooks.insight.cases.hook_files import GUARD, send, write_hook
+
+
+def test_everything_that_is_written_is_kept_from_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """By Python and by programs, on both streams, in its order; afterwards all is as before."""
+    sys.stdout.write("before\n")
+    with capture_output() as printed:
+        sys.stdout.write("one\n")
+        sys.stderr.write("two ü\n")
+        subprocess.run(["echo", "three"], check=True)
+    sys.stdout.write("after\n")
+    assert printed.text == "one\ntwo ü\nthree\n"
+    assert capfd.readouterr() == ("before\nafter\n", "")
+
+
+def test_what_was_printed_before_a_failure_is_kept() -> None:
+    """And the failure goes on."""
+    seen = []
+
+    def print_and_fail() -> None:
+        with capture_output() as printed:
+            seen.append(printed)
+            sys.stdout.write("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        print_and_fail()
+    assert [one.text for one in seen] == ["half"]
 
 
 def test_a_tried_case_says_everything_to_machines(tmp_path: Path) -> None:
