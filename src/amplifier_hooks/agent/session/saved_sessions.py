@@ -52,11 +52,6 @@ class SavedSession:
     plan: dict[str, Any] = field(default_factory=dict)
 
 
-def data_home(env: Mapping[str, str] | None = None) -> Path:
-    """The folder for this person's data."""
-    return find_data_home(env)
-
-
 def _format_now() -> str:
     """The current time as it is saved."""
     return datetime.now(UTC).isoformat(timespec="seconds")

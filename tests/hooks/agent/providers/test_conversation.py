@@ -57,7 +57,8 @@ def test_arguments_are_read_from_text_and_from_objects(arguments: dict[str, Any]
     for written in (json.dumps(arguments), arguments):
         call = read_call("a", "Bash", written)
         assert (call.id, call.arguments, call.parse_error) == ("a", arguments, None)
-    for nothing in (None, "", "{}", {}):
+    empty: list[Any] = [None, "", "{}", {}]
+    for nothing in empty:
         assert read_call("a", "Now", nothing).arguments == {}
 
 
@@ -111,7 +112,7 @@ def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
 
 TEXT = '{"n": 1}'
 READ = ("Bash", {"n": 1})
-UNREAD = ("", {})
+UNREAD: tuple[str, dict[str, Any]] = ("", {})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import SessionStateError
-from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore, data_home
+from amplifier_hooks.agent.session.saved_sessions import SessionInfo, SessionStore
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters()),
@@ -160,10 +160,3 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new(tmp_path: Path) -> None:
             child.kill()
         assert store.load("a").state["n"] >= 0
     assert [info.id for info in store.list()] == ["a"]
-
-
-def test_the_folder_follows_xdg() -> None:
-    """By XDG: an absolute XDG_DATA_HOME, else ~/.local/share."""
-    assert data_home({"XDG_DATA_HOME": "/d", "HOME": "/h"}) == Path("/d")
-    assert data_home({"XDG_DATA_HOME": "relative", "HOME": "/h"}) == Path("/h/.local/share")
-    assert data_home({"HOME": "/h"}) == Path("/h/.local/share")
