@@ -292,6 +292,7 @@ def test_a_changed_record_is_found_where_it_is(tmp_path: Path) -> None:
         (Period(since="2026-11-16"), False),
         (Period(until="2026-11-15T09:00:01"), True),
         (Period(until="2026-11-15"), False),
+        (Period(until="2026-11-15T09:00:00.5Z"), False),
     ],
 )
 def test_a_period_holds_its_beginning_and_not_its_end(period: Period, holds: bool) -> None:
