@@ -112,7 +112,7 @@ def test_over_http_each_event_has_its_address() -> None:
     ]
     assert is_ours(entry["hooks"][0])
     others: tuple[Any, ...] = (None, [], "x", {}, {"command": 1}, {"command": "lint"})
-    assert not any(is_ours(one) for one in (*others, {"headers": []}))
+    assert not any(is_ours(one) for one in (*others, {"headers": []}, {"headers": {"x": "1"}}))
     for event in ("SessionStart", "Setup"):  # a command also starts the resident process
         entry = build("claude", event, http=(4711, "secret"), every_event=True)
         assert entry["hooks"][0]["type"] == "command"
