@@ -52,6 +52,14 @@ def test_each_verdict_has_its_exit_code_and_its_words(
     assert "edit at record 5 (00000000.jsonl, byte " in capsys.readouterr().out
 
 
+def test_as_json_it_is_one_line_for_programs(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the same exit code."""
+    assert run(log, "--json") == 3
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert json.loads(out)["exit_code"] == 3
+
+
 def test_a_key_may_be_text_or_a_file_and_another_one_is_tampering(
     log: Path, tmp_path: Path
 ) -> None:

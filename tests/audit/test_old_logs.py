@@ -20,7 +20,7 @@ from amplifier_audit.log_directory import open_log
 from amplifier_audit.reader import find_newest_checkpoint, prove_inclusion, read_records
 from amplifier_audit.value_store import reveal
 from amplifier_audit.verification import verify
-from tests.audit.support import FAST, SIGNER, VERIFIER, write_log
+from tests.audit.support import FAST, SIGNER, VERIFIER, read_types, write_log
 
 STORED = Path(__file__).parent / "old_logs"
 
@@ -62,6 +62,12 @@ def test_their_verdicts_without_anchors_are_the_same_as_then() -> None:
     assert verify(STORED / "first" / "log").verdict == "consistent"
     report = verify(STORED / "rotated" / "log", key=VERIFIER)
     assert (report.verdict, report.recoveries, report.first) == ("recovered", (16,), 6)
+
+
+def test_types_that_are_no_longer_written_are_read() -> None:
+    """They are records like all others."""
+    types = read_types(STORED / "first" / "log")
+    assert {"approval_late", "hook_timed_out", "x_checkpoint"} <= set(types)
 
 
 def test_every_byte_that_is_changed_is_found(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from amplifier_core.approval import (
     DecidingApprovalSystem,
     GateDecision,
     OptionMeaning,
+    allows,
     allows_unoffered,
     find_unclear_options,
     read_option,
@@ -36,6 +37,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import HookResult
 from amplifier_core.testing import ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, modifies, says
@@ -122,6 +124,15 @@ def test_the_first_word_decides_and_the_last_may_be_always(
 
 
 @given(options)
+def test_no_option_both_allows_and_refuses(option: str) -> None:
+    """An option is a yes, a no, or unclear; unclear ones are reported as such."""
+    meaning = read_option(option)
+    assert not (meaning.allows and meaning.refuses)
+    unclear = not meaning.allows and not meaning.refuses
+    assert find_unclear_options([option]) == ([option] if unclear else [])
+
+
+@given(options)
 async def test_the_gate_carries_out_what_the_option_means(option: str) -> None:
     """A person's answer is allowed and remembered exactly as its option reads."""
     question = ApprovalQuestion("Go?", (option,), 5, "deny", hook="h")
@@ -131,6 +142,24 @@ async def test_the_gate_carries_out_what_the_option_means(option: str) -> None:
     assert verdict.allowed == meaning.allows
     assert gate.remember(1, question, verdict, None) == meaning.remembered
     assert (gate.recall(1, question) is not None) == meaning.remembered
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Allow", "allow once", "YES!", "Yes, always", "approve", "Accept.", "ok", "Proceed",
+     "continue", "Run it", "Confirm", "(allow)", "Allow — nur dieses Mal", "allow_all"],
+)  # fmt: skip
+def test_yes(option):
+    assert allows(option)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Deny", "No", "", " ", "!", "Disallow", "not ok", "Аllow", "allow2ban", "✓", "1. Allow",
+     "Denyallow", "runs", "okay"],
+)  # fmt: skip
+def test_no(option):
+    assert not allows(option)
 
 
 def test_unclear_options_are_found():
@@ -331,6 +360,12 @@ class TestNobodyDecides:
         assert (await harness.pre()).action == "deny"
         assert person.asked == []
 
+    async def test_a_time_that_is_no_number_is_denied(self):
+        result = HookResult.model_construct(action="ask_user", approval_timeout="soon")
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, lambda event, data: result)
+        assert (await harness.pre()).action == "deny"
+
     @pytest.mark.parametrize("seconds", [math.inf, 1e12])
     async def test_a_long_time_is_a_time(self, seconds):
         harness = Harness(approval=PlainPerson("Allow"))
@@ -408,6 +443,15 @@ class TestTheCache:
         assert len(person.asked) == 1
         assert len(harness.bodies("approval_cache_stored")) == 1
         assert len(harness.bodies("approval_cache_hit")) == 2
+
+    async def test_a_refusal_for_always_too(self):
+        """No for always is remembered as yes for always is."""
+        person = PlainPerson("Deny always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        for _ in range(2):
+            assert (await harness.pre()).action == "deny"
+        assert len(person.asked) == 1
 
     async def test_once_is_once(self):
         person = PlainPerson("Allow once")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.cancellation import CancellationToken
+from amplifier_core.cancellation import CancellationState, CancellationToken
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.prompt import STOPPED_AT_ONCE
 from amplifier_core.testing import EventRecorder, MockTool
@@ -31,6 +31,15 @@ def test_a_stop_is_wanted_gracefully_first_and_then_at_once() -> None:
     assert not token.request_graceful()
     token.reset()
     assert not token.is_cancelled
+
+
+def test_the_state_is_a_plain_string_of_the_enumeration() -> None:
+    """Modules compare it with either."""
+    token = CancellationToken()
+    token.request_immediate()
+    assert type(token.state) is str
+    assert token.state == CancellationState.IMMEDIATE
+    assert [one.value for one in CancellationState] == ["none", "graceful", "immediate"]
 
 
 def test_running_tools_are_ids_with_names() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.events import TOOL_ERROR
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.payloads import ToolErrorData
@@ -24,6 +24,17 @@ from tests.support.people import PlainPerson
 
 
 class TestTheModuleFace:
+    def test_usable_without_anything(self):
+        session = ModuleCoordinator(session=None, approval_system=None, display_system=None)
+        assert issubclass(ModuleCoordinator, SessionCoordinator)
+        assert (session.session_id, session.parent_id, session.config) == (None, None, {})
+        assert session.session_state == {}
+        assert session.loader is None
+        assert not hasattr(session, "emit")
+        assert not hasattr(session, "session_dir")
+        session.todo_state = [{"content": "x"}]
+        assert session.todo_state
+
     @pytest.mark.parametrize(
         ("given", "text"),
         [
@@ -138,6 +149,21 @@ class TestHooksThatFail:
         await harness.pre()
         [(text, _)] = list_errors(harness)
         assert text.startswith("failed on tool:pre: returned str, not a HookResult (")
+
+    async def test_another_cause_is_told_as_well(self):
+        """The type and the line are the cause, not the value in the message."""
+        harness, errors = Harness(), [KeyError("a"), KeyError("b"), OSError("c")]
+
+        async def fickle(event: str, data: Data) -> None:
+            raise errors.pop(0)
+
+        harness.hooks.register(PRE, fickle)
+        for _ in range(3):
+            await harness.pre()
+        assert [text.split(" (")[0] for text, _ in list_errors(harness)] == [
+            "failed on tool:pre: KeyError: 'a'",
+            "failed on tool:pre: OSError: c",
+        ]
 
     @pytest.mark.parametrize("level", ["decisions", "normal", "full"])
     async def test_each_failure_is_recorded_at_every_level(self, level):
@@ -314,6 +340,14 @@ async def test_an_always_holds_for_the_tool_that_was_asked_about():
     await harness.coordinator.mount("tools", MockTool("Write"))
     await harness.pre()
     assert len(person.asked) == 2
+
+
+async def test_registrations_behind_the_end_are_not_recorded():
+    """The trail of the session is closed; the registry may live on."""
+    harness = Harness()
+    await harness.coordinator.cleanup()
+    harness.hooks.register(PRE, says())
+    assert harness.bodies("hook_registered") == []
 
 
 def find_line(function: Any, text: str) -> int:

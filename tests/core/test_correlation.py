@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -26,6 +27,21 @@ async def test_a_request_gets_an_id_that_its_answer_and_failures_repeat() -> Non
     ids = {data["request_id"] for _, data in heard.events}
     assert len(ids) == 1
     assert uuid.UUID(ids.pop()).version == 4
+
+
+def test_an_answer_without_a_request_gets_none() -> None:
+    """In a context of its own: whatever ran before it has left no request behind."""
+    data: dict[str, Any] = {}
+    Context().run(add_request_id, "llm:response", data)
+    assert data == {}
+
+
+async def test_the_next_request_has_another() -> None:
+    registry, heard = listen()
+    await registry.emit("llm:request", {})
+    await registry.emit("llm:request", {})
+    first, second = (data["request_id"] for _, data in heard.events)
+    assert first != second
 
 
 async def test_requests_of_other_tasks_are_not_mixed_up() -> None:

@@ -20,6 +20,7 @@ from amplifier_core.dispatch import MAX_DEPTH, Dispatch, find_dispatch
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.precedence import list_injections
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
@@ -125,6 +126,23 @@ async def test_several_questions_keep_the_first_and_all(registry):
     assert [one.result.action for one in find_dispatch(result).answers] == [
         "ask_user", "ask_user", "inject_context",
     ]  # fmt: skip
+
+
+async def test_injections_are_joined_in_execution_order(registry):
+    """Whatever order they were registered in."""
+    many = [{"content": "two"}, {"content": "", "role": "user"}, {"content": "three"}]
+    registry.register(PRE, injects("four", context_injection_role="user"), priority=2)
+    registry.register(PRE, injects("one", context_injections=many), priority=1)
+    result = await registry.emit(PRE, {})
+    assert result.context_injection == "one\n\ntwo\n\nthree\n\nfour"
+    assert result.context_injection_role == "system"
+    assert [(one.content, one.role, one.event) for one in result.context_injections] == [
+        ("one", "system", PRE),
+        ("two", "system", PRE),
+        ("three", "system", PRE),
+        ("four", "user", PRE),
+    ]
+    assert [one.content for one in list_injections(result)] == ["one", "two", "three", "four"]
 
 
 @pytest.mark.parametrize(
@@ -521,6 +539,13 @@ async def test_of_those_who_are_not_asked_again_what_they_said_stands():
         ("broken", False),
         ("asker", True),
     ]
+
+
+def test_a_plain_function_alone_answers(registry):
+    """A hook that is not async is called, also where all others would be."""
+    registry.register(PRE, lambda event, data: HookResult(action="deny", reason="plain"))
+    result = asyncio.run(registry.emit(PRE, {}))
+    assert (result.action, result.reason) == ("deny", "plain")
 
 
 async def test_a_hook_alone_is_told_the_name_that_it_listens_to(registry):

@@ -64,6 +64,12 @@ async def test_data_of_any_form(registry, given, seen_as):
     assert len(seen.events) == 2
 
 
+async def test_emit_returns_a_real_coroutine(registry):
+    emitted = registry.emit(PRE, {})
+    assert asyncio.iscoroutine(emitted)
+    await emitted
+
+
 class TestCollecting:
     """A question to all hooks at once: their data, in the order they run."""
 

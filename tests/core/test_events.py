@@ -19,7 +19,7 @@ from amplifier_core import events, payloads
 from amplifier_core.events import Event, EventData, EventName
 from amplifier_core.llm_errors import AuthenticationError
 from amplifier_core.models import HookResult
-from amplifier_core.payloads import normalize_data
+from amplifier_core.payloads import SessionForkData, normalize_data
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from tests.support.sessions import SessionHarness, calls
 
@@ -142,10 +142,23 @@ class TestEvents:
         assert {getattr(events, name) for name in names} == set(events.ALL_EVENTS)
         assert len(events.ALL_EVENTS) == len(set(events.ALL_EVENTS)) == len(names)
 
+    def test_every_event_has_a_payload(self):
+        """A typed payload (TypedDict) per event."""
+        for event in events.ALL_EVENTS:
+            assert {"session_id", "timestamp"} < events.payload_type(event).__required_keys__, event
+        assert events.payload_type("my:own") is None
+        assert events.payload_type("error:tool") is events.payload_type("tool:error")
+
     def test_spellings(self):
         assert events.spellings("execution:end") == ("execution:complete", "execution:end")
         assert events.spellings("tool:pre") == ("tool:pre",)
         assert events.canonical("error:provider") == "provider:error"
+
+
+def test_the_name_of_an_event_is_a_plain_string() -> None:
+    """So that it is as fast as one, and can be written down as one."""
+    assert type(events.TOOL_PRE) is str
+    assert all(type(name) is str for name in events.ALL_EVENTS)
 
 
 def test_a_module_may_define_events_of_its_own() -> None:
@@ -162,12 +175,42 @@ def test_a_module_may_define_events_of_its_own() -> None:
         del events._types[name]
 
 
+def test_every_event_of_ours_has_a_type() -> None:
+    """Its name is written down, and the type is found by it."""
+    for name in events.ALL_EVENTS:
+        found = events.payload_type(name)
+        assert found is not None
+        assert is_typeddict(found)
+        assert events.payload_type(name) is found
+
+
+def test_an_event_that_nobody_has_defined_has_no_type() -> None:
+    """It carries what its emitter likes."""
+    assert events.payload_type("nobody:knows") is None
+
+
 def test_the_literal_holds_every_spelling_of_every_event() -> None:
     """A new event that is missing here would be refused by type checkers."""
     known = {spelled for event in events.ALL_EVENTS for spelled in events.spellings(event)}
     names = get_args(EventName)
     assert set(names) == known
     assert len(names) == len(known)
+
+
+TYPES = {
+    "provider:resolve": payloads.ProviderResolveData,
+    "llm:request": payloads.LlmCallData,
+    "llm:response": payloads.LlmCallData,
+    "provider:throttle": payloads.ProviderThrottleData,
+    "provider:tool_sequence_repaired": payloads.ProviderToolSequenceRepairedData,
+    "context:include": payloads.ContextIncludeData,
+    "context:compaction": payloads.ContextCompactionData,
+}
+
+
+@pytest.mark.parametrize("event", TYPES)
+def test_an_event_knows_its_type(event: str) -> None:
+    assert events.payload_type(event) is TYPES[event]
 
 
 def test_a_call_of_a_model_says_which_model_and_what_it_cost() -> None:
@@ -221,6 +264,13 @@ def test_the_type_checker_proves_what_an_event_carries(tmp_path: Path) -> None:
     found = check(tmp_path / "program.py", *wrong)
     errors = [int(line.split(":")[1]) for line in found if ": error:" in line]
     assert errors == [first + number for number in range(len(wrong))], found
+
+
+def test_every_event_has_its_type() -> None:
+    """No event of ours is without one."""
+    assert all(events.payload_type(event) for event in events.ALL_EVENTS)
+    assert events.payload_type("session:fork") is SessionForkData
+    assert {"child_id", "agent_name"} <= SessionForkData.__required_keys__
 
 
 class Payload(BaseModel):

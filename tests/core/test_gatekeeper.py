@@ -156,6 +156,19 @@ class TestWhatWasApprovedIsWhatRuns:
         assert answers == [{"path": "/safe"}, {"path": "/other"}]
         assert result.data["tool_input"] == {"path": "/other"}
 
+    async def test_a_harmless_change_does_not_ask_again(self):
+        seen = EventRecorder()
+
+        async def adding(question) -> str:
+            harness.hooks.register(PRE, seen)
+            return "Allow"
+
+        reader = ScriptedApproval(adding)
+        harness = Harness(approval=reader)
+        harness.hooks.register(PRE, asks())
+        assert (await harness.pre()).action == "continue"
+        assert (len(reader.questions), len(seen.events)) == (1, 1)
+
     @pytest.mark.parametrize("change", ["deny", "prompt", "raise", "cancel"])
     async def test_an_asking_guard_is_heard_again(self, change, capsys):
         """A file that was changed while the person read about it is judged again."""
@@ -422,6 +435,15 @@ class TestTheTrail:
         audit.fail()
         assert (await harness.pre()).action == "continue"
         assert caplog.text.count("The audit trail has failed") == 1
+
+    async def test_a_commit_that_fails_is_no_record(self):
+        class Torn(MemoryAudit):
+            async def commit(self, sequence: int | None = None) -> None:
+                raise OSError("EIO")
+
+        harness = Harness(approval=PlainPerson("Allow"), audit=Torn())
+        harness.hooks.register(PRE, asks())
+        assert (await harness.pre()).reason == "Not approved, EIO: Go on?"
 
 
 async def test_the_approval_system_is_fixed_once_the_session_started():

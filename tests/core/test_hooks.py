@@ -212,6 +212,19 @@ async def test_listing_a_child_lists_registrations_not_matches():
     assert child.list_handlers() == {PRE: ["own"], "*": ["all"]}
 
 
+async def test_a_listener_is_told_of_every_change():
+    """Until it stops listening; a second removal is no change."""
+    told = []
+    registry = HookRegistry()
+    stop = registry.listen(lambda change, record: told.append((change, record.name)))
+    undo = registry.register(PRE, hook)
+    undo()
+    undo()
+    stop()
+    registry.register(PRE, hook)
+    assert told == [("registered", "hook"), ("unregistered", "hook")]
+
+
 def test_changes_are_logged(caplog):
     registry = HookRegistry()
     with caplog.at_level(logging.DEBUG):

@@ -28,6 +28,13 @@ def points() -> MountPoints:
     return MountPoints("the registry")
 
 
+def test_at_first_nothing_is_mounted_but_the_registry(points: MountPoints) -> None:
+    """None where one module belongs, an empty dict where several may."""
+    assert {point: points.get(point) for point in SINGLE} == dict.fromkeys(SINGLE)
+    assert {point: points.get(point) for point in NAMED} == {point: {} for point in NAMED}
+    assert points.get("hooks") == "the registry"
+
+
 @pytest.mark.parametrize("point", SINGLE)
 def test_one_module_replaces_another(points: MountPoints, point: str) -> None:
     """There is one loop, one context, one resolver."""
@@ -215,6 +222,13 @@ async def test_the_coordinator_takes_contributors_with_and_without_a_name() -> N
     coordinator.register_contributor("c", hang)
     coordinator.register_contributor("c", "named", lambda: 1)
     assert [entry["name"] for entry in coordinator.channels["c"]] == ["hang", "named"]
+
+
+def test_what_one_module_offers_another_finds_by_name():
+    session = SessionCoordinator()
+    session.register_capability("session.working_dir", "/x")
+    assert session.get_capability("session.working_dir") == "/x"
+    assert session.get_capability("missing") is None
 
 
 async def test_what_modules_contribute_is_collected():

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.interfaces import (
     ContextManager,
     HookHandler,
+    Host,
     Orchestrator,
     Provider,
     Tool,
@@ -22,6 +24,12 @@ from amplifier_core.testing import (
     MockTool,
     ScriptedOrchestrator,
 )
+
+
+def test_a_coordinator_is_a_host() -> None:
+    """What `mount` is given is checked by mypy against what the coordinator has."""
+    host: Host = SessionCoordinator()
+    assert host.hooks.list_handlers() == {}
 
 
 @pytest.mark.parametrize(

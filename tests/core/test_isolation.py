@@ -276,6 +276,15 @@ async def test_what_a_hook_hands_back_may_be_of_any_depth(shape):
     assert found == [1]
 
 
+def test_a_tuple_of_what_cannot_change_is_shared():
+    """Only one with something inside that can is copied."""
+    leaves, rows = (1, "a"), ([1],)
+    made = copy_plain({"leaves": leaves, "rows": rows})
+    assert made["leaves"] is leaves
+    assert made["rows"] == rows
+    assert made["rows"][0] is not rows[0]
+
+
 def test_plain_copies_are_only_of_plain_payloads():
     assert copy_plain({"a": Model()}) is None
     assert copy_plain({"a": nested(5_000)}) is None

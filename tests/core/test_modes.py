@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.handlers import MODES, Mode, choose_mode
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
@@ -20,6 +21,21 @@ EFFECTS = [
     modifies(tool_input={"x": 2}),
     raises(RuntimeError("broken")),
 ]
+
+
+@pytest.mark.parametrize("parent", [None, *MODES])
+@pytest.mark.parametrize("wanted", MODES)
+def test_a_child_never_takes_effect_away_and_inherits_the_rest(
+    wanted: Mode, parent: Mode | None
+) -> None:
+    """The hooks of a parent run in its children with the effect that they have there."""
+    if wanted == "evaluate_only" and parent in ("enforce", "run_all"):
+        with pytest.raises(ValueError, match=r"set session\.evaluate_only in the parent's plan"):
+            choose_mode(wanted, parent)
+        return
+    order = list(MODES)
+    found = choose_mode(wanted, parent)
+    assert order.index(found) == max(order.index(wanted), order.index(parent or "enforce"))
 
 
 def test_a_mode_that_there_is_not_is_refused() -> None:
@@ -253,6 +269,13 @@ class TestShadow:
             "ask_user",
             "inject_context",
         ]
+
+    async def test_without_a_session_nothing_is_reported_and_nothing_happens(self):
+        """A registry made by hand."""
+        registry = HookRegistry(mode="evaluate_only")
+        registry.register(PRE, says("deny"))
+        result = await registry.emit(PRE, {"x": 1})
+        assert (result.action, (result.data or {})["x"]) == ("continue", 1)
 
 
 def _violations(harness: Harness) -> list[Data]:

@@ -23,6 +23,7 @@ from amplifier_core.mounting import (
     make_fatal,
     read_failure,
     report_failure,
+    report_unready,
     resolve_provider,
 )
 from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay, TestCoordinator
@@ -389,6 +390,16 @@ def test_the_loops_choice_counts_else_the_first(orchestrator: Any, expected: str
     assert resolve_provider(PROVIDERS, orchestrator) is PROVIDERS[expected]
 
 
+@pytest.mark.parametrize(
+    ("providers", "orchestrator"), [(PROVIDERS, loop("third")), ({}, loop(None)), ({}, None)]
+)
+def test_a_choice_that_is_not_mounted_is_no_provider(
+    providers: dict[str, Any], orchestrator: Any
+) -> None:
+    """Another model than the one that was chosen is never taken silently."""
+    assert resolve_provider(providers, orchestrator) is None
+
+
 class Loader:
     """Loads a module that mounts these names."""
 
@@ -411,6 +422,17 @@ class Loader:
 async def mount(coordinator: Any, loader: Loader, **entry: Any) -> Any:
     given = ModuleEntry(**{"module": "provider-x", **entry})
     return await (await load_entry(loader, coordinator, "providers", given))(coordinator)
+
+
+async def test_a_loader_is_told_id_options_and_source(coordinator: TestCoordinator) -> None:
+    """The options are a copy, the coordinator goes along for its resolver."""
+    entry = ModuleEntry(module="tool-x", source="git+https://x", config={"a": 1})
+    loader = Loader("X")
+    await load_entry(loader, coordinator, "tools", entry)
+    ((given, named),) = loader.asked
+    assert given == ("tool-x", {"a": 1})
+    assert given[1] is not entry.config
+    assert named == {"source_hint": "git+https://x", "coordinator": coordinator}
 
 
 async def test_an_instance_is_renamed(coordinator: TestCoordinator) -> None:
@@ -453,6 +475,14 @@ async def test_a_renaming_mount_still_says_where_it_is_from(coordinator: TestCoo
     entry = ModuleEntry(module="provider-x", instance_id="second")
     bound: Any = await load_entry(Loader("x"), coordinator, "providers", entry)
     assert bound.__module_origin__ == "somewhere"
+
+
+async def test_only_providers_have_instances(coordinator: TestCoordinator) -> None:
+    """Elsewhere the key means nothing to us."""
+    entry = ModuleEntry(module="tool-x", instance_id="second")
+    bound = await load_entry(Loader("x"), coordinator, "tools", entry)
+    await bound(coordinator)
+    assert list(coordinator.get("providers")) == ["x"]
 
 
 @pytest.mark.parametrize("kind", ["providers", "tools"])
@@ -562,6 +592,17 @@ async def test_a_providers_instance_is_named_and_the_application_is_told(
     await report_failure(coordinator, "providers", entry, failure)
     assert heard.events[0][1]["instance_id"] == "second"
     assert told == [(coordinator, {"module": "x", "instance_id": "second"}, failure)]
+
+
+async def test_listeners_hear_of_a_ready_that_failed(
+    coordinator: TestCoordinator, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As the log does."""
+    heard = listen(coordinator, "module:on_session_ready_failed")
+    await report_unready(coordinator, "x", OSError("y"))
+    ((_, data),) = heard.events
+    assert (data["module_id"], data["error"]) == ("x", "OSError: y")
+    assert caplog.messages[0] == "Module 'x': on_session_ready failed: OSError: y"
 
 
 @pytest.mark.parametrize(

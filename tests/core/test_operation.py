@@ -11,6 +11,7 @@ import pytest
 from amplifier_core import events
 from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, ScriptedApproval
 from tests.support.harness import Harness
@@ -27,6 +28,16 @@ from tests.support.hooks import (
     says,
 )
 from tests.support.people import PlainPerson
+
+
+async def test_nobody_listens():
+    hooks = HookRegistry()
+    hooks.set_default_fields(session_id="s")
+    session = SessionCoordinator(hooks)
+    given: Data = {"x": [1]}
+    result = await session.execute_with_hooks(PRE, given)
+    assert (result.action, result.data) == ("continue", {"session_id": "s", "x": [1]})
+    assert result.data["x"] is not given["x"]
 
 
 @pytest.mark.parametrize("hooks", [[], [says()], [modifies(y=1)], [asks()]])
@@ -94,6 +105,13 @@ async def test_results_built_past_validation_crash_nothing(fields, outcome, reas
     assert result.action == outcome
     assert reason is None or reason in result.reason
     assert harness.texts == []
+
+
+async def test_deny_keeps_what_the_hook_gave():
+    harness = Harness()
+    harness.hooks.register(PRE, says("deny", reason="no", data={"hint": 1}))
+    result = await harness.pre()
+    assert (result.action, result.reason, result.data) == ("deny", "no", {"hint": 1})
 
 
 @pytest.mark.parametrize("event", ["session:end", "tool:error", "error:tool", "execution:end"])

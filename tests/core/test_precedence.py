@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.models import HookResult
-from amplifier_core.precedence import STRONGEST_FIRST, fold, strongest
+from amplifier_core.models import ContextInjection, HookResult, continue_with
+from amplifier_core.precedence import STRONGEST_FIRST, fold, list_injections, strongest
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,13 @@ def spoken(action: str, **fields: Any) -> Spoken:
 
 
 answers = st.lists(st.sampled_from(STRONGEST_FIRST).map(spoken), max_size=6)
+
+
+def test_silence_is_continue() -> None:
+    """The data comes back as it is."""
+    data = {"a": 1}
+    assert fold([], data) == continue_with(data)
+    assert strongest([]) is None
 
 
 @given(answers)
@@ -72,3 +79,29 @@ def test_texts_are_joined_by_a_blank_line_in_order() -> None:
 def test_nothing_to_inject_is_no_text() -> None:
     """An injection without a text is none, not an empty message."""
     assert fold([spoken("inject_context")], {}).context_injection is None
+
+
+def test_the_first_question_is_the_one_that_is_left() -> None:
+    """Questions cannot be merged; whoever carries answers out asks them all."""
+    given_answers = [
+        spoken("ask_user", approval_prompt="first?"),
+        spoken("ask_user", approval_prompt="second?"),
+    ]
+    assert fold(given_answers, {}).approval_prompt == "first?"
+
+
+def test_an_answer_lists_all_it_wants_injected() -> None:
+    """The single text with its settings first, then the list; without text there is none."""
+    result = HookResult(
+        action="inject_context",
+        context_injection="one",
+        context_injection_role="user",
+        ephemeral=True,
+        append_to_last_tool_result=True,
+        context_injections=[ContextInjection(content=""), ContextInjection(content="two")],
+    )
+    first, second = list_injections(result)
+    assert (first.content, first.role, first.ephemeral) == ("one", "user", True)
+    assert first.append_to_last_tool_result
+    assert (second.content, second.role, second.ephemeral) == ("two", "system", False)
+    assert list_injections(HookResult()) == []

@@ -351,6 +351,13 @@ async def test_a_context_that_cannot_replace_an_answer_says_so(
     ]
 
 
+async def test_without_a_listener_the_answer_goes_straight_out() -> None:
+    """Neither a hook nor a trail: nothing is told."""
+    session = AmplifierSession(plan_for([{"text": "one"}]))
+    async with session:
+        assert await session.execute("x") == "one"
+
+
 async def test_a_person_is_told_what_came_up_in_a_turn_that_nobody_hears_of() -> None:
     """Without hooks and without a trail, too: a hook that will never be called is worth a word."""
     screen = RecordingDisplay()

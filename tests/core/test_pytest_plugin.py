@@ -208,6 +208,26 @@ async def test_it(hook_cleanup):
     assert "The clean-up of the module failed" in result.stdout.str()
 
 
+def test_what_a_loop_needs_is_at_hand(pytester: pytest.Pytester) -> None:
+    """A conversation, a provider, a tool and something to emit on; all of it fresh."""
+    tests = """
+import pytest
+from amplifier_core.testing import EventRecorder, MockContextManager, MockCoordinator
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_it(number, mock_deps, coordinator):
+    context, providers, tools, hooks = mock_deps
+    assert isinstance(context, MockContextManager) and context.messages == []
+    assert list(providers) == ["default"] and list(tools) == ["test_tool"]
+    assert tools["test_tool"].name == "test_tool"
+    assert isinstance(hooks, EventRecorder)
+    assert isinstance(coordinator, MockCoordinator) and coordinator.mount_history == []
+    context.messages.append(number)
+    coordinator.mount_history.append(number)
+"""
+    run(pytester, tests).assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize(
     ("kind", "failed"),
     # The doubled loop keeps nothing of what was said, and is told so.

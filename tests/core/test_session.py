@@ -15,6 +15,7 @@ import pytest
 from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.models import HookResult
 from amplifier_core.session import (
     SHADOW,
@@ -167,6 +168,16 @@ async def test_the_end_comes_once_and_after_it_nothing_runs() -> None:
         await harness.session.execute("again")
 
 
+async def test_execute_starts_a_session_that_was_not_started() -> None:
+    """initialize is called when needed, and once."""
+    harness = SessionHarness([{"text": "hi"}])
+    heard = harness.listen()
+    assert await harness.session.execute("x") == "hi"
+    await harness.session.initialize()
+    await harness.session.cleanup()
+    assert heard.names.count("session:start") == 1
+
+
 async def test_a_session_that_never_started_ends_quietly() -> None:
     """No session:end without session:start."""
     harness = SessionHarness([])
@@ -206,6 +217,15 @@ async def test_a_turn_begins_only_when_the_one_before_has_ended() -> None:
     assert [replies[0], replies[2]] == ["one", "two"]
     turns = [f"prompt:{event}" for event in ("submit", "complete")]
     assert steps == [f"{t} {p}{end}" for p in "ac" for t in turns for end in ("", " seen")]
+
+
+async def test_the_end_of_a_session_is_on_record_with_its_reason_and_its_numbers() -> None:
+    """A log makes a checkpoint of it."""
+    async with SessionHarness([{"text": "one"}]) as harness:
+        await harness.session.execute("a")
+    (ended,) = harness.trail.of_type("session_ended")
+    assert ended["body"]["reason"] == "complete"
+    assert ended["body"]["stats"]["total_messages"] == 2
 
 
 async def test_the_approval_system_is_fixed_once_the_session_runs() -> None:
@@ -370,6 +390,39 @@ async def test_the_plan_is_told_where_it_is_asked_for_with_its_secrets_masked() 
             assert data["session_id"] == harness.session.session_id
             assert data["raw"]["session"]["raw"] is True
             assert "s3cret" not in str(data)
+
+
+async def test_a_session_that_nobody_hears_works() -> None:
+    """Without a hook and without a trail."""
+    session = AmplifierSession(plan_for([calls("Echo"), {"text": "done"}]))
+    await session.initialize()
+    tool = MockTool("Echo", "said")
+    await session.coordinator.mount("tools", tool)
+    assert await session.execute("go") == "done"
+    await session.cleanup()
+    assert len(tool.calls) == 1
+
+
+class Counting:
+    """A model that can count: every character is a token."""
+
+    name = "counting"
+
+    async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
+        return ChatResponse(content=[TextBlock(text="ok")])
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+
+async def test_two_prompts_on_a_session_that_has_not_started_start_it_once() -> None:
+    """initialize is called when needed, and once."""
+    harness = SessionHarness([{"text": "one"}, {"text": "two"}])
+    heard = harness.listen()
+    replies = await asyncio.gather(*(harness.session.execute(p) for p in "ab"))
+    await harness.session.cleanup()
+    assert sorted(replies) == ["one", "two"]
+    assert heard.names.count("session:start") == 1
 
 
 @pytest.mark.parametrize("what", ["execute", "execute_tool", "initialize"])
@@ -687,6 +740,13 @@ class TestModes:
         assert (SHADOW, "warning", "session") in harness.screen.messages
         assert [one["body"]["shadow"] for one in harness.trail.of_type("session_started")] == [True]
 
+    async def test_a_session_with_effect_says_so_in_its_record(self) -> None:
+        """And nothing on the screen."""
+        async with SessionHarness([]) as harness:
+            pass
+        assert harness.screen.messages == []
+        assert harness.trail.of_type("session_started")[0]["body"]["shadow"] is False
+
     async def test_a_refused_start_starts_in_shadow_mode(self) -> None:
         """Nothing is denied, not even the session."""
         harness = SessionHarness([], session={"evaluate_only": True})
@@ -803,6 +863,13 @@ def test_a_state_is_a_dict_of_ones_own() -> None:
     assert read_state(saved) == saved
     assert read_state(saved) is not saved
     assert read_state(None) == {}
+
+
+@pytest.mark.parametrize("state", [{}, {"version": 99}])
+def test_another_version_is_refused(state: dict[str, Any]) -> None:
+    """It says which there is and which is understood."""
+    with pytest.raises(SessionStateError, match=r"A saved state of version .*; this is 1"):
+        read_state(state)
 
 
 @pytest.mark.parametrize(

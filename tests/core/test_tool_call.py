@@ -535,6 +535,14 @@ async def test_the_start_of_a_call_is_recorded(
     ]
 
 
+async def test_a_call_that_nobody_hears_or_records_returns_its_result() -> None:
+    """Without a hook and without a trail."""
+    board = SessionCoordinator()
+    await board.mount("tools", MockTool("Echo", "fine"))
+    result = await call_tool(board, ToolCall(id="1", name="Echo", arguments={}))
+    assert (result.success, result.output) == (True, "fine")
+
+
 async def test_a_tool_need_not_have_a_truth_value() -> None:
     """Some objects refuse to say whether they are true; nobody has to ask them."""
 
@@ -742,6 +750,12 @@ class TestCallsAtOnce:
             assert words == {"The call was not run: the user asked to stop."}
         else:
             assert all(isinstance(one, asyncio.CancelledError) for one in others)
+
+    async def test_a_changed_plan_changes_the_limit(self) -> None:
+        """What a hook of session:start leaves of the plan holds."""
+        coordinator = SessionCoordinator()
+        coordinator.use_plan({"session": {"limits": {"tool_calls_at_once": 1}}})
+        assert coordinator.slots.free == 1
 
 
 # Where another program runs the tool

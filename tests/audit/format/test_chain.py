@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from amplifier_audit.record import (
     Head,
     make_log_id,
     parse_record,
+    read_claimed_hash,
 )
 from tests.audit.support import make_lines, make_source
 
@@ -30,6 +32,15 @@ JSON = st.recursive(
 )
 
 
+def test_each_record_names_the_hash_of_the_one_before() -> None:
+    """Sequences have no gap, all records name one log, and each links to its predecessor."""
+    records = [parse_record(line) for line in make_lines(60)]
+    assert [record["seq"] for record in records] == list(range(60))
+    assert len({record["log"] for record in records}) == 1
+    for before, after in itertools.pairwise(records):
+        assert after["prev"] == before["hash"]
+
+
 def test_a_chain_begins_with_the_hash_that_no_record_has() -> None:
     """The first record has nothing before it."""
     chain = Chain("ab")
@@ -38,11 +49,32 @@ def test_a_chain_begins_with_the_hash_that_no_record_has() -> None:
     assert chain.head.compute_root() == EMPTY_ROOT
 
 
+def test_a_line_states_the_hash_that_the_chain_goes_on_with() -> None:
+    """What a line claims to be is what its successor links to."""
+    chain = Chain("ab")
+    for _ in range(3):
+        line = chain.extend(make_source(), encode_body({}))
+        assert line.endswith(b"\n")
+        assert read_claimed_hash(line) == chain.hash
+
+
 def test_the_tree_has_each_line_without_its_line_break_as_a_leaf() -> None:
     """So that anybody can compute the root from the file."""
     chain, tree = Chain("ab"), Tree()
     for _ in range(5):
         tree.push(hash_leaf(chain.extend(make_source(), encode_body({}))[:-1]))
+    assert chain.tree.compute_root() == tree.compute_root()
+
+
+@given(st.lists(st.booleans(), max_size=40) | st.integers(60, 140).map(lambda n: [False] * n))
+def test_the_tree_is_the_same_whenever_it_is_asked_for(asked: list[bool]) -> None:
+    """It grows when somebody wants it; nobody can tell."""
+    chain, tree = Chain("ab"), Tree()
+    for now in asked:
+        tree.push(hash_leaf(chain.extend(make_source(), encode_body({}))[:-1]))
+        if now:
+            assert chain.head == Head(tree.size, chain.hash, tree.frontier)
+    assert chain.size == chain.tree.size == len(asked)
     assert chain.tree.compute_root() == tree.compute_root()
 
 
@@ -57,6 +89,18 @@ def read_times(moments: list[int]) -> list[str]:
     """The times of records that came at these moments, in nanoseconds since 1970."""
     lines = Chain("ab").extend_all([(make_source(), b"{}", moment, 0) for moment in moments])
     return [parse_record(line)["time"] for line in lines]
+
+
+def test_the_time_of_a_record_is_what_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked once for each record."""
+    times = iter([1_000_000_001, 2_000_000_000])
+    monkeypatch.setattr("amplifier_audit.record.time.time_ns", lambda: next(times))
+    chain = Chain("ab")
+    lines = [chain.extend(make_source(), encode_body({})) for _ in range(2)]
+    assert [parse_record(line)["time"] for line in lines] == [
+        "1970-01-01T00:00:01.000000001Z",
+        "1970-01-01T00:00:02.000000000Z",
+    ]
 
 
 def test_the_time_has_nanoseconds_and_a_zone() -> None:
@@ -94,6 +138,17 @@ def test_an_empty_line_is_as_long_as_it_is_said_to_be() -> None:
     for _ in range(12):
         expected = chain.measure_line()
         assert len(chain.extend(b"", b"")) == expected
+
+
+def test_a_head_goes_on_where_the_chain_was() -> None:
+    """A head that was saved as JSON is all that is needed to continue."""
+    chain = Chain("ab")
+    for _ in range(11):
+        chain.extend(make_source(), encode_body({}))
+    copy = Chain("ab", Head.from_dict(json.loads(json.dumps(chain.head.to_dict()))))
+    assert copy.head == chain.head
+    assert copy.head.compute_root() == chain.tree.compute_root()
+    assert parse_record(copy.extend(make_source(), encode_body({})))["seq"] == 11
 
 
 @pytest.mark.parametrize(

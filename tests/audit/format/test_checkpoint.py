@@ -93,6 +93,17 @@ def test_what_is_no_checkpoint_is_refused(text: Any) -> None:
         parse_note(text)
 
 
+@given(st.text(max_size=80) | st.lists(st.sampled_from(["a", "1", "", B64, "— n " + B64])))
+def test_any_text_is_a_checkpoint_or_refused(given_text: str | list[str]) -> None:
+    """No other exception escapes."""
+    text = given_text if isinstance(given_text, str) else "\n".join(given_text) + "\n"
+    try:
+        note = parse_note(text)
+    except BadCheckpoint:
+        return
+    assert text.startswith(note.checkpoint.text)
+
+
 @given(
     st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=40),
     st.integers(0, 10**15),

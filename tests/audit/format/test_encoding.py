@@ -126,6 +126,14 @@ def test_with_and_without_pydantic_the_same_is_written(
     assert [encode_body(value) for value in values] == fast
 
 
+@pytest.mark.parametrize("texts", [8, 400])
+def test_a_body_that_is_too_large_is_narrowed(texts: int) -> None:
+    """Its members stay, with less of each."""
+    narrowed = encode_body({f"k{n}": "é" * 8000 for n in range(texts)})
+    assert len(narrowed) <= BODY_LIMIT
+    assert json.loads(narrowed)["k0"]["length"] == 8000
+
+
 def test_a_body_that_fits_in_no_form_becomes_its_digest() -> None:
     """Then only how much it was, and which, is kept."""
     body = {f"k{n}": {f"j{m}": "\x01" * 256 for m in range(32)} for n in range(32)}
@@ -142,6 +150,12 @@ def test_no_body_is_longer_than_its_limit(width: int) -> None:
     """Whichever of the three forms it takes."""
     body = {f"k{n}": {f"j{m}": "\x01" * 255 for m in range(width)} for n in range(width)}
     assert len(encode_body(body)) <= BODY_LIMIT
+
+
+def test_a_body_that_is_no_mapping_is_wrapped() -> None:
+    """The body of a record is always an object."""
+    assert json.loads(encode_body([1])) == {"value": [1]}
+    assert json.loads(encode_body(None)) == {"value": None}
 
 
 class Shifting(dict[str, int]):
@@ -303,6 +317,15 @@ def test_what_is_remembered_of_sources_is_bounded() -> None:
     for number in range(3000):
         encode_source("t", "s", number, f"e{number}", None, None)
     assert count_sources() == (2048, 2048)
+
+
+def test_a_new_turn_is_a_new_place_only() -> None:
+    """What else a source says is not encoded again."""
+    forget_sources()
+    for turn in range(10):
+        for event in ("tool:pre", "tool:post"):
+            encode_source("dispatch", "s", turn, event, None, None)
+    assert count_sources() == (10, 2)
 
 
 def test_only_a_foreign_source_is_kept_from_speaking_for_the_log() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_audit.encoding import encode_source
+from amplifier_audit.encoding import encode, encode_body, encode_source
 from amplifier_audit.record import Chain, Head, parse_record
 from amplifier_audit.strict_json import (
     BODY_LIMIT,
@@ -61,3 +61,9 @@ def test_what_is_narrowed_is_narrower_in_every_way() -> None:
     assert NARROW.members < WIDE.members
     assert NARROW.depth < WIDE.depth
     assert NARROW.nodes < WIDE.nodes
+
+
+def test_a_body_of_ordinary_letters_within_the_wide_limits_is_kept() -> None:
+    """A text of the largest size that is not cut leaves room for several others."""
+    body = {f"k{n}": "x" * WIDE.text for n in range(7)}
+    assert encode_body(body) == encode(body)

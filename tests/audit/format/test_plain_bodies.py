@@ -56,6 +56,27 @@ def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> Non
         assert at_once.replace(b"\x7f", b"\\u007f") == walked
 
 
+@given(VALUES)
+def test_what_it_writes_reads_as_what_the_standard_library_writes(value: Any) -> None:
+    """Whoever reads gets the same value from both."""
+    plain = Walk(WIDE).simplify({"value": value})
+    assert json.loads(DUMP(plain)) == json.loads(json.dumps(plain))
+
+
+def test_a_usual_record_takes_the_short_cut() -> None:
+    """Else it would be of no use."""
+    for said in ("done", "schön", "😀 done", "\\ud83d\\ude00"):
+        body = {
+            "action": "continue",
+            "hooks": [{"hook": "guard", "ms": 0.25}],
+            "data": {said: said},
+        }
+        text = encode_plain(body)
+        assert text is not None
+        assert text == DUMP(Walk(WIDE).simplify(body))
+        assert read_json(text) == body
+
+
 @pytest.mark.parametrize(
     "value",
     [

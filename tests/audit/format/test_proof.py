@@ -91,6 +91,13 @@ def test_ten_million_records_need_at_most_24_hashes() -> None:
         assert len(list_inclusion_ranges(index, 10_000_000)) <= 24
 
 
+def test_the_only_record_of_a_log_is_its_own_proof() -> None:
+    """A tree of one leaf has that leaf's hash as its root."""
+    leaf = hash_leaf(b"")
+    assert compute_inclusion_root(0, 1, leaf, []) == leaf
+    assert list_inclusion_ranges(0, 1) == []
+
+
 @given(st.integers(0, 10**6))
 def test_the_complete_subtrees_cover_every_leaf_once(size: int) -> None:
     """They lie side by side, each a power of two wide and smaller than the one before."""
@@ -124,6 +131,20 @@ def test_a_tree_is_proven_to_continue_its_beginning_and_no_other(draw: st.DataOb
     assert not verify_consistency(old, other, new, after, proof)
     assert not verify_consistency(old, before, new, other, proof)
     assert not verify_consistency(old, before, new, after, [*proof, other])
+
+
+@given(st.data())
+def test_no_changed_hash_in_a_consistency_proof_goes_unnoticed(draw: st.DataObject) -> None:
+    """Nor does a proof of other sizes hold."""
+    new = draw.draw(st.integers(2, 130))
+    old = draw.draw(st.integers(1, new - 1))
+    before, after = define_root(make_leaves(old)), define_root(make_leaves(new))
+    proof = prove_consistency(old, new)
+    place = draw.draw(st.integers(0, len(proof) - 1))
+    forged = [hash_leaf(b"other") if at == place else one for at, one in enumerate(proof)]
+    assert not verify_consistency(old, before, new, after, forged)
+    assert not verify_consistency(old, before, new, after, [*proof[:place], *proof[place + 1 :]])
+    assert not verify_consistency(old + 1, before, new, after, proof)
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 59))

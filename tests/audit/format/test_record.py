@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.record import (
     GENESIS,
+    LABEL,
     MEMBERS,
+    TAIL,
     Chain,
+    hash_record,
     make_line_start,
     parse_inner,
     parse_record,
@@ -49,6 +53,15 @@ def test_a_record_has_exactly_these_members_in_this_order() -> None:
         "body": {"a": 1},
     }
     assert (record["v"], record["seq"], record["prev"]) == (1, 0, GENESIS)
+
+
+def test_the_hash_covers_the_exact_bytes_before_it() -> None:
+    """A label and everything up to the comma before the hash, as it stands in the file."""
+    line = make_lines(1)[0]
+    covered = line[: line.rindex(b',"hash"')]
+    assert line[:-TAIL] == covered
+    expected = hashlib.sha256(LABEL + covered).hexdigest()
+    assert read_claimed_hash(line) == expected == hash_record(covered)
 
 
 @pytest.mark.parametrize("line", [b"", b"\n", b"x" * 200 + b"\n", make_lines(1)[0][:-1]])

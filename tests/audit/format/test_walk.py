@@ -124,6 +124,13 @@ def test_an_object_whose_repr_raises_is_named() -> None:
     assert "RuntimeError" in simplify(Loud())["repr"]
 
 
+def test_a_cycle_is_cut_where_it_closes() -> None:
+    """A dict that holds itself ends, and the cut says why."""
+    value: dict[str, Any] = {"a": 1}
+    value["self"] = value
+    assert simplify(value) == {"a": 1, "self": {"$cut": "cycle", "members": 2}}
+
+
 def test_a_value_that_is_met_twice_without_a_cycle_is_kept_twice() -> None:
     """Only what contains itself is a cycle."""
     shared = [1]
@@ -195,6 +202,11 @@ def test_long_keys_are_cut_and_stay_apart() -> None:
     keys = list(simplify({"k" * 999 + "a": 1, "k" * 999 + "b": 2}))
     assert len(set(keys)) == 2
     assert all(len(key) < 300 for key in keys)
+
+
+def test_keys_with_surrogates_that_would_collide_stay_apart() -> None:
+    """No two members of an object get the same key."""
+    assert list(simplify({"\ud800": 1, "\\ud800": 2}).values()) == [1, 2]
 
 
 class Intruder:

@@ -71,6 +71,18 @@ def test_a_signature_is_valid_for_its_key_and_message_only(seed: bytes, message:
         assert not verify_signature(theirs, message, signature)
 
 
+@settings(max_examples=40)
+@given(SEEDS, st.integers(0, 96 * 8 - 1))
+def test_one_changed_bit_makes_no_difference_between_the_two(seed: bytes, bit: int) -> None:
+    """In the key or in the signature: both say the same."""
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    whole = bytearray(key.public_key().public_bytes_raw() + key.sign(b"message"))
+    whole[bit // 8] ^= 1 << bit % 8
+    public, signature = bytes(whole[:32]), bytes(whole[32:])
+    ours = verify_signature(public, b"message", signature)
+    assert ours == ask_cryptography(public, b"message", signature)
+
+
 @pytest.mark.parametrize("key", ODD_KEYS, ids=lambda key: key.hex()[:6] + key.hex()[-2:])
 @pytest.mark.parametrize("commitment", ODD_KEYS[:6], ids=lambda key: key.hex()[:6] + key.hex()[-2:])
 def test_odd_keys_make_no_difference_between_the_two(key: bytes, commitment: bytes) -> None:
@@ -103,6 +115,14 @@ def test_a_public_key_is_a_point_with_one_encoding(seed: bytes) -> None:
     point = decode_point(public)
     assert point is not None
     assert encode_point(point) == public
+
+
+def test_about_half_of_all_numbers_are_no_point() -> None:
+    """There is no x for such a y, and no signature is valid for such a key."""
+    none = [y for y in range(50) if decode_point(y.to_bytes(32, "little")) is None]
+    assert 15 < len(none) < 35
+    key = none[0].to_bytes(32, "little")
+    assert not verify_signature(key, b"", bytes(64))
 
 
 def test_the_base_point_is_the_published_one() -> None:

@@ -6,6 +6,8 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_audit.checkpoint import Note, make_note
 from amplifier_audit.encoding import encode_body, encode_source
@@ -60,6 +62,30 @@ def test_no_lines_are_consistent_with_everything() -> None:
     )
 
 
+def test_the_report_counts_what_was_read() -> None:
+    """Checkpoints, the last of them, and the head to go on from."""
+    lines = make_lines(120)
+    report = verify_lines(lines)
+    assert (report.first, report.size, report.checkpoints) == (0, 120, 3)
+    assert report.last_checkpoint == 101
+    assert report.log == parse_record(lines[0])["log"]
+    assert report.head == feed_lines(lines).head
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_where_the_reading_was_interrupted_makes_no_difference(first: int, second: int) -> None:
+    """From any head, in any number of parts, the end is the same."""
+    lines = LINES
+    low, high = sorted((first, second))
+    one = feed_lines(lines[:low])
+    two = feed_lines(lines[low:high], start=one.head, log=one.log)
+    three = feed_lines(lines[high:], start=two.head, log=two.log)
+    assert three.head == feed_lines(lines).head
+
+
+LINES = make_lines(60)
+
+
 # Cuts, forks and replaced logs, against anchors
 
 
@@ -98,6 +124,13 @@ def test_an_anchor_of_another_log_is_refused_at_once_when_the_log_is_known() -> 
 
 
 # Signatures
+
+
+def test_re_sealing_with_another_key_is_found() -> None:
+    """Whoever rewrites a log can sign it only with a key of their own."""
+    lines = make_lines(60, signer=OTHER)
+    assert locate(verify_lines(lines, key=VERIFIER)) == ("signature", 1)
+    assert verify_lines(lines).verdict == "consistent"
 
 
 def test_an_unsigned_log_is_found_when_a_key_is_given() -> None:
@@ -149,6 +182,19 @@ class SignedLines:
 def test_an_interval_does_not_stretch_the_rule(interval: Any, most: int) -> None:
     """At most a thousand records go without a signature, whatever the log says of itself."""
     log = SignedLines(interval)
+    log.write(count=most)
+    assert log.verify().verdict == "consistent"
+    log.write()
+    assert locate(log.verify()) == ("unsigned", len(log.lines))
+
+
+@pytest.mark.parametrize(
+    ("interval", "most"), [(10**9, 1000), (0, 5), (-5, 5), ("many", 5), (None, 5), (True, 5)]
+)
+def test_a_forged_opening_hides_no_unsigned_stretch(interval: Any, most: int) -> None:
+    """Whoever has no key can append an opening that promises less, up to the same thousand."""
+    log = SignedLines(5)
+    log.open(interval)
     log.write(count=most)
     assert log.verify().verdict == "consistent"
     log.write()
@@ -297,6 +343,31 @@ def test_a_record_of_another_log_is_found() -> None:
     assert locate(verify_lines(spliced)) == ("wrong log", 1)
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ([0, 1, 3], ("gap", 2)),
+        ([0, 1, 1], ("duplicate", 2)),
+        ([0, 1, 2, 0], ("order", 3)),
+        ([0, 1, 2, 1], ("order", 3)),
+        ([1], ("gap", 0)),
+    ],
+)
+def test_each_kind_of_misplacement_has_its_name(
+    order: list[int], expected: tuple[str, int]
+) -> None:
+    """The sequence is the one that belongs there."""
+    lines = make_lines(5)
+    assert locate(verify_lines([lines[n] for n in order])) == expected
+
+
+def test_a_replaced_record_breaks_the_link_to_the_next() -> None:
+    """Its own hash may be right; its successor's memory of it is not."""
+    lines = make_lines(5)
+    forged = extend_log(lines[:2], "dispatch", {"forged": True})
+    assert locate(verify_lines([*forged, *lines[3:]])) == ("link", 3)
+
+
 def test_a_line_with_a_right_hash_that_no_writer_wrote_is_found() -> None:
     """Here a key stands twice, which two readers could read in two ways."""
     lines = make_lines(3)
@@ -339,6 +410,18 @@ def test_the_message_says_what_is_wrong_with_the_line(line: bytes, word: str) ->
     finding = verify_lines([line]).finding
     assert finding is not None
     assert word in finding.message
+
+
+def test_a_line_that_was_refused_changes_nothing() -> None:
+    """The verifier still stands where it stood."""
+    lines = make_lines(10)
+    verifier = feed_lines(lines[:5])
+    head = verifier.head
+    for wrong in (lines[6], lines[4], b"x\n"):
+        with pytest.raises(Mismatch):
+            verifier.feed(wrong)
+        assert verifier.head == head
+    assert verifier.feed(lines[5])["type"] == "dispatch"
 
 
 # What the log says of itself
@@ -426,6 +509,19 @@ def test_memory_stays_constant_however_long_the_log() -> None:
 
 
 # What is proven, and by what
+
+
+def test_records_behind_the_last_proof_are_counted() -> None:
+    """By the anchor, by the signature that reaches further, or by nothing at all."""
+    lines = make_lines(60, signer=SIGNER, every=50)
+    anchor = make_anchor(lines, 20, SIGNER)
+    assert (r := verify_lines(lines, anchors=[anchor])).unproven == 40, r
+    report = verify_lines(lines, anchors=[anchor], key=VERIFIER)
+    # Record 51 holds the last signed checkpoint, and is as good as it.
+    assert (report.proven_to, report.signed_to, report.unproven) == (20, 51, 8)
+    assert (verify_lines(lines).unproven, verify_lines(lines, key=VERIFIER).unproven) == (60, 8)
+    assert verify_lines(lines[:52], key=VERIFIER).unproven == 0
+    assert verify_lines(lines, anchors=[make_anchor(lines, 51)]).unproven == 8
 
 
 def test_a_checkpoint_that_says_more_than_its_note_is_not_proven_with_it() -> None:

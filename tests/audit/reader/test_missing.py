@@ -31,6 +31,17 @@ def test_segments_may_be_gone_if_a_record_says_so(missing: int) -> None:
     assert find_unproven_removal(verifier, missing) is None
 
 
+def test_one_more_is_missing() -> None:
+    """The last one that is gone is named."""
+    for find, word in (
+        (find_unrecorded_removal, "no record says that segment 00000003 was to be removed"),
+        (find_unproven_removal, "no proven record says that segment 00000003 was to be removed"),
+    ):
+        finding = find(make_verifier(6), 4)
+        assert finding is not None
+        assert (finding.kind, finding.sequence, finding.message) == ("missing segment", 0, word)
+
+
 def test_a_record_that_is_not_proven_leaves_a_doubt() -> None:
     """Anybody may have appended it; for writers that sign removals, it does not count at all."""
     verifier = make_verifier(5)

@@ -16,6 +16,15 @@ from amplifier_audit.settings import AuditSettings
 from tests.audit.support import FAST, first_segment, make_lines, write_lines, write_log
 
 
+async def test_records_come_in_order_across_segments(tmp_path: Path) -> None:
+    """As they were written."""
+    await write_log(tmp_path, 40, AuditSettings(segment_bytes=4000))
+    log = open_log(tmp_path)
+    assert len(log.paths) > 2
+    found = [record["seq"] for record in read_records(log)]
+    assert found == list(range(len(found)))
+
+
 def test_lines_that_are_no_records_are_left_out(tmp_path: Path) -> None:
     """Whoever reads a damaged log still gets the rest."""
     lines = make_lines(5)

@@ -59,6 +59,14 @@ async def test_values_are_kept_aside_and_revealed(tmp_path: Path) -> None:
     assert [r["body"] for r in found if r["type"] == "tool_started"] == [body, body]
 
 
+def test_a_value_is_filled_in_wherever_it_stands(tmp_path: Path) -> None:
+    """In lists and objects at any depth; all else stays."""
+    one, two = keep(tmp_path / "values.db", b'{"a":1}', b'"text"')
+    body = {"x": [one, {"y": two}], "n": 5, "$commitment": 7}
+    shown = {"x": [{"a": 1}, {"y": "text"}], "n": 5, "$commitment": 7}
+    assert reveal_body(body, tmp_path / "values.db") == shown
+
+
 def test_the_store_is_closed_when_nobody_reads_on(tmp_path: Path) -> None:
     """At the end, and when a reader stops in the middle."""
     keep(tmp_path / "values.db", b"1")

@@ -30,6 +30,13 @@ def append(number: int, **body: Any) -> bytes:
     return encode_message(append=number, type="dispatch", body=body)
 
 
+async def test_records_are_taken_in_their_order_until_it_is_closed(tmp_path: Path) -> None:
+    """The end says how many there were, when they are on disk and the log is closed."""
+    answers = await talk(tmp_path, append(0, n=0), append(1, n=1), encode_message(close=2))
+    assert answers == [{"welcome": 1, "have": 0}, {"durable": 2}, {"closed": 2}]
+    assert [body["n"] for body in read_bodies(find_log(tmp_path), "dispatch")] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [

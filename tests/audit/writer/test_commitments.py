@@ -45,6 +45,13 @@ def test_the_same_value_has_another_commitment_each_time() -> None:
     assert one.salt != two.salt
 
 
+def test_a_text_is_kept_as_text_and_all_else_as_json() -> None:
+    """The media type says which, and the value is JSON in both cases."""
+    text, other = commit_to("é"), commit_to([1])
+    assert (text.media_type, json.loads(text.value)) == ("text/plain", "é")
+    assert (other.media_type, json.loads(other.value)) == ("application/json", [1])
+
+
 @pytest.mark.parametrize("name", sorted(SENSITIVE))
 def test_what_people_and_models_wrote_is_replaced_at_any_depth(name: str) -> None:
     """Names, reasons and actions stay in the line."""

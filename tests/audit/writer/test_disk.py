@@ -184,6 +184,15 @@ def test_surplus_segments_go_only_when_that_is_asked_for(
     assert verify(directory.path).verdict == "consistent"
 
 
+def test_a_state_that_cannot_be_opened_leaves_no_open_file(directory: AuditDirectory) -> None:
+    """The segment, which was opened first, is closed again."""
+    directory.state.mkdir()
+    before = count_open_files()
+    with pytest.raises(OSError, match="Is a directory"):
+        Disk(directory, OPENING, None)
+    assert count_open_files() == before
+
+
 @pytest.mark.parametrize("at", range(7))
 def test_a_rotation_that_fails_leaves_nothing_open_and_nothing_closed_twice(
     directory: AuditDirectory, queue: RecordQueue, monkeypatch: pytest.MonkeyPatch, at: int

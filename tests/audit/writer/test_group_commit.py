@@ -97,6 +97,16 @@ def test_flushing_without_a_sync_acknowledges_nothing(tmp_path: Path) -> None:
     assert setup.commits.durable == 3
 
 
+def test_a_timed_flush_adds_a_checkpoint_if_there_is_something_new(tmp_path: Path) -> None:
+    """A log that rests does not grow."""
+    setup = Setup(tmp_path)
+    setup.commits.flush(sync=True, timed=True)
+    setup.add()
+    setup.commits.flush(sync=True, timed=True)
+    setup.commits.flush(sync=True, timed=True)
+    assert read_types(tmp_path) == ["dispatch", "checkpoint"]
+
+
 def test_anchors_learn_of_a_checkpoint_only_when_it_is_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +121,28 @@ def test_anchors_learn_of_a_checkpoint_only_when_it_is_durable(
     assert setup.anchored == [due.note]
 
 
+def test_stopping_waits_until_the_anchors_have_everything(tmp_path: Path) -> None:
+    """Whoever closes a log may look at the anchors next."""
+    setup = Setup(tmp_path)
+    release, seen = threading.Event(), list[Note]()
+
+    def anchor(note: Note) -> None:
+        assert release.wait(20)
+        seen.append(note)
+
+    setup.commits._relay = AnchorRelay([anchor])
+    setup.add()
+    setup.queue.add_checkpoint()
+    setup.commits.start()
+    stopping = threading.Thread(target=setup.commits.stop)
+    stopping.start()
+    stopping.join(0.05)
+    assert stopping.is_alive()
+    release.set()
+    stopping.join(20)
+    assert [note.checkpoint.size for note in seen] == [1]
+
+
 def test_a_flush_on_another_day_begins_a_segment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +153,19 @@ def test_a_flush_on_another_day_begins_a_segment(
     monkeypatch.setattr("amplifier_audit.line_maker.find_today", lambda: 99)
     setup.commits.flush(sync=True)
     assert AuditDirectory(tmp_path).list_segments() == [0, 1]
+
+
+async def test_a_waiter_is_done_when_its_record_is_durable(tmp_path: Path) -> None:
+    """The thread wakes up, writes, syncs and releases it."""
+    setup = Setup(tmp_path, checkpoint_seconds=60)
+    setup.commits.start()
+    setup.add(2)
+    with setup.commits.lock:
+        done = setup.commits.waiters.add(2)
+    setup.commits.wake()
+    await done
+    assert setup.commits.durable == 2
+    assert await asyncio.to_thread(setup.commits.stop)
 
 
 def test_a_thread_without_work_rests(tmp_path: Path) -> None:
@@ -146,6 +191,22 @@ def test_a_thread_without_work_rests(tmp_path: Path) -> None:
     assert setup.commits.stop()
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_thread_waits_without_a_limit_only_when_all_is_on_disk(
+    tmp_path: Path, count: int
+) -> None:
+    """Else until the next sync is due, even if nobody wakes it."""
+    setup = Setup(tmp_path, checkpoint_seconds=60)
+    setup.add(count)
+    event = setup.watch_waits()
+    setup.commits.start()
+    assert event.waited.wait(20)
+    assert setup.commits.stop()
+    first = event.limits[0]
+    assert (first is None) == (count == 0)
+    assert first is None or 0 < first <= 60
+
+
 def test_records_that_nobody_waits_for_gather_for_a_moment(tmp_path: Path) -> None:
     """One write takes many of them."""
     setup = Setup(tmp_path, checkpoint_seconds=60, gather_seconds=0.0123)
@@ -157,6 +218,19 @@ def test_records_that_nobody_waits_for_gather_for_a_moment(tmp_path: Path) -> No
     assert written.done.wait(20)
     assert event.limits[1] == 0.0123
     assert setup.commits.stop()
+
+
+async def test_records_that_somebody_waits_for_do_not_gather(tmp_path: Path) -> None:
+    """Neither do those at the end."""
+    setup = Setup(tmp_path, checkpoint_seconds=60, gather_seconds=0.0123)
+    event = setup.watch_waits()
+    setup.add()
+    done = setup.commits.waiters.add(1)
+    setup.commits.wake()
+    setup.commits.start()
+    await done
+    assert await asyncio.to_thread(setup.commits.stop)
+    assert 0.0123 not in event.limits
 
 
 async def test_what_comes_during_the_last_sync_is_written_before_the_end(

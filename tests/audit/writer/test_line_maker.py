@@ -61,6 +61,17 @@ def test_a_checkpoint_is_made_in_its_turn_and_handed_to_whoever_asked() -> None:
     assert maker.take() == ([], [])
 
 
+def test_the_size_of_a_segment_is_that_of_its_lines() -> None:
+    """With what was in the file before, and anew with each segment."""
+    maker = make_maker()
+    maker.make([make_records(3), ask_for()])
+    assert maker.segment_size == 100 + sum(map(len, take_lines(maker)))
+    maker.make([ask_for("sealed"), DueSegment(1), open_segment(1), make_records(2)])
+    items, _ = maker.take()
+    (place,) = (n for n, item in enumerate(items) if isinstance(item, NewSegment))
+    assert maker.segment_size == sum(len(i) for i in items[place + 1 :] if isinstance(i, bytes))
+
+
 def test_numbers_and_characters_that_were_left_for_later_are_looked_at() -> None:
     """Only in the records that have them, and wherever they stand among others."""
     maker = make_maker()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import threading
@@ -31,9 +33,11 @@ from tests.audit.support import (
     VERIFIER,
     HeldCall,
     count_open_files,
+    first_segment,
     read_all_files,
     read_bodies,
     read_types,
+    reopen,
     write_log,
 )
 
@@ -168,6 +172,20 @@ async def test_a_record_has_the_time_at_which_it_was_appended(
     assert (record["time"], record["mono"]) == ("1970-01-01T00:00:01.000000007Z", 5)
 
 
+async def test_appending_from_many_threads_keeps_one_chain(tmp_path: Path) -> None:
+    """Each record has its own place, without a gap."""
+    log = await AuditLog.open(tmp_path, FAST)
+
+    def append_many() -> list[int]:
+        return [log.append("dispatch", {"n": number}) for number in range(200)]
+
+    given = await asyncio.gather(*(asyncio.to_thread(append_many) for _ in range(4)))
+    assert len({sequence for one in given for sequence in one}) == 800
+    await log.close()
+    report = verify(tmp_path)
+    assert (report.verdict, report.size > 800) == ("consistent", True)
+
+
 async def test_odd_values_never_make_appending_raise(tmp_path: Path) -> None:
     """Whatever a hook or a tool hands in, wherever."""
     log = await AuditLog.open(tmp_path, FAST)
@@ -293,6 +311,14 @@ async def test_a_log_has_one_key_for_its_whole_life(tmp_path: Path, signer: obje
     with pytest.raises(AuditUnavailable, match="another key needs another directory"):
         await AuditLog.open(tmp_path, FAST, signer=signer)  # type: ignore[arg-type]
     await write_log(tmp_path, 1, signer=SIGNER)
+    assert verify(tmp_path, key=VERIFIER).verdict == "consistent"
+
+
+async def test_other_settings_may_be_chosen_each_time(tmp_path: Path) -> None:
+    """With a key, too, the log stays one that verifies."""
+    for every in (1, 1000, 7):
+        settings = AuditSettings(checkpoint_every=every, checkpoint_seconds=60)
+        await write_log(tmp_path, 20, settings, signer=SIGNER)
     assert verify(tmp_path, key=VERIFIER).verdict == "consistent"
 
 
@@ -474,3 +500,15 @@ async def test_a_backlog_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     writing.release()
     await log.close()
     assert verify(tmp_path).verdict == "consistent"
+
+
+async def test_damage_is_an_alarm_for_whoever_opened_the_log(tmp_path: Path) -> None:
+    """The log goes on in a new segment, whose first record says what happened."""
+    await write_log(tmp_path, 9)
+    shutil.copy(first_segment(tmp_path), tmp_path / "kept")
+    first_segment(tmp_path).write_bytes(b"")
+    alarms, report = reopen(tmp_path)
+    assert len(alarms) == 1
+    assert "is damaged: 00000000.jsonl has 0 bytes" in alarms[0]
+    assert report.verdict == "tampered"
+    assert next(read_records(open_log(tmp_path / "00000001.jsonl")))["type"] == "broken"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from amplifier_audit import line_maker
 from amplifier_audit.encoding import encode_body
-from amplifier_audit.line_maker import NewSegment, RecordQueue
+from amplifier_audit.line_maker import NewSegment, RecordQueue, commit_to
 from amplifier_audit.own_records import ValueRedacted
 from amplifier_audit.record import Head, Record, parse_record
 from amplifier_audit.recovery import Opening
@@ -50,6 +51,19 @@ def read_records(items: list[bytes | NewSegment]) -> list[Record]:
     return [parse_record(item) for item in items if isinstance(item, bytes)]
 
 
+def test_records_wait_in_the_order_of_the_chain_until_they_are_taken() -> None:
+    """Each call says which sequence it gave; taking leaves nothing."""
+    queue = make_queue()
+    assert not queue
+    assert [queue.add(make_source(), encode_body({})) for _ in range(3)] == [0, 1, 2]
+    assert queue
+    batch = queue.take()
+    assert [record["seq"] for record in read_records(batch.items)] == [0, 1, 2]
+    assert batch.head.size == queue.size == 3
+    assert not queue
+    assert queue.take().items == []
+
+
 def test_the_bytes_that_wait_are_counted() -> None:
     """So that a slow disk cannot fill the memory."""
     queue = make_queue()
@@ -57,6 +71,14 @@ def test_the_bytes_that_wait_are_counted() -> None:
     waiting = queue.waiting_bytes
     assert waiting == sum(len(item) for item in queue.take().items if isinstance(item, bytes))
     assert queue.waiting_bytes == 0
+
+
+def test_values_go_with_the_records_that_name_them() -> None:
+    """They are written in the same batch."""
+    queue, values = make_queue(), [commit_to("one"), commit_to("two")]
+    queue.add(make_source(), encode_body({}), values)
+    assert queue.take().values == values
+    assert queue.take().values == []
 
 
 def test_a_checkpoint_covers_everything_before_it() -> None:
@@ -77,6 +99,15 @@ def test_a_checkpoint_covers_everything_before_it() -> None:
     assert queue.take().newest == note
 
 
+def test_a_checkpoint_is_due_after_so_many_records() -> None:
+    """Not one before, and then counting begins anew."""
+    queue = make_queue(AuditSettings(checkpoint_every=3))
+    for expected in (0, 0, 1, 0, 0, 1):
+        add(queue)
+        types = [record["type"] for record in read_records(queue.take().items)]
+        assert types.count("checkpoint") == expected
+
+
 def test_a_checkpoint_that_is_asked_for_covers_its_record_and_comes_once() -> None:
     """Also when one would have been due."""
     queue = make_queue(AuditSettings(checkpoint_every=2))
@@ -84,6 +115,24 @@ def test_a_checkpoint_that_is_asked_for_covers_its_record_and_comes_once() -> No
         queue.add(make_source("session_ended"), encode_body({}), checkpoint=True)
     types = [record["type"] for record in read_records(queue.take().items)]
     assert types == ["session_ended", "checkpoint"] * 2
+
+
+def test_the_opening_says_who_writes_and_how() -> None:
+    """What a verifier and a reader want to know first."""
+    settings = AuditSettings(level="full", values="committed", checkpoint_every=7)
+    queue = make_queue(settings, signer=SIGNER)
+    queue.add_opening()
+    (record,) = read_records(queue.take().items)
+    assert record["type"] == "log_opened"
+    assert record["body"] == {
+        "name": None,
+        "segment": 0,
+        "process": os.getpid(),
+        "level": "full",
+        "values": "committed",
+        "checkpoint_every": 7,
+        "key": SIGNER.public,
+    }
 
 
 def test_a_log_that_is_continued_repeats_its_end() -> None:
@@ -122,6 +171,13 @@ def test_a_full_segment_is_sealed_and_the_next_begins() -> None:
     assert not any(isinstance(item, NewSegment) for item in queue.take().items)
 
 
+def test_a_segment_that_is_continued_counts_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size in the file is part of its size."""
+    queue = make_queue(AuditSettings(segment_bytes=2000), Opening("ab", Head(), 0, 1990))
+    add(queue)
+    assert sum(isinstance(item, NewSegment) for item in queue.take().items) == 1
+
+
 @pytest.mark.parametrize("daily", [True, False])
 def test_a_new_day_begins_a_new_segment_once(monkeypatch: pytest.MonkeyPatch, daily: bool) -> None:
     """Unless somebody does not want that."""
@@ -157,6 +213,13 @@ def test_many_removals_at_once_do_not_hold_up_the_next_signature() -> None:
     lines = [item for item in queue.take().items if isinstance(item, bytes)]
     assert len(lines) > 2000
     assert verify_lines(lines, key=VERIFIER).verdict == "consistent"
+
+
+def test_without_retention_nothing_is_removed() -> None:
+    """A trail is kept until somebody decides otherwise."""
+    queue = make_queue(AuditSettings(segment_bytes=1), segments=(0, 1, 2))
+    add(queue)
+    assert queue.take().removed == []
 
 
 OPERATIONS = st.lists(

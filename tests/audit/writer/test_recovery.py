@@ -57,6 +57,15 @@ def test_an_empty_directory_is_a_new_log(tmp_path: Path) -> None:
     assert opening.log != recover(AuditDirectory(tmp_path)).log
 
 
+async def test_a_log_that_was_closed_is_continued_where_it_ended(tmp_path: Path) -> None:
+    """Nothing is said about it."""
+    await write_log(tmp_path, 5)
+    state = read_state(tmp_path / "state")
+    assert state is not None
+    opening = recover(AuditDirectory(tmp_path))
+    assert opening == Opening(state.log, state.head, 0, state.offset)
+
+
 def test_a_segment_that_was_sealed_is_not_continued(tmp_path: Path) -> None:
     """The next one begins."""
     lines = make_lines(3)
@@ -333,6 +342,16 @@ async def test_damage_in_a_segment_that_is_not_the_last_is_broken(tmp_path: Path
     assert isinstance(broken, LogBroken)
     assert broken.found is not None
     assert broken.found["size"] == 5
+
+
+async def test_a_state_whose_segments_are_all_gone_is_broken(tmp_path: Path) -> None:
+    """The log goes on by its own id, in the segment after the last that it knew."""
+    await write_log(tmp_path, 5)
+    state = read_state(tmp_path / "state")
+    assert state is not None
+    first_segment(tmp_path).unlink()
+    opening = recover(AuditDirectory(tmp_path))
+    assert (opening.log, opening.segment, opening.alarm) == (state.log, 1, "all segments are gone")
 
 
 async def test_a_state_whose_segment_is_gone_is_broken(tmp_path: Path) -> None:

@@ -37,6 +37,28 @@ def test_a_new_segment_is_for_its_owner_only_and_its_name_is_durable(
     assert synced == [True]
 
 
+def test_what_was_written_is_synced_up_to_its_end(directory: AuditDirectory) -> None:
+    """Both ends are known at any time."""
+    segment = SegmentFile(directory, 0, 0)
+    segment.write(b"one\n")
+    assert (segment.offset, segment.synced) == (4, 0)
+    segment.write(b"two\n")
+    segment.sync()
+    assert (segment.offset, segment.synced) == (8, 8)
+    segment.close()
+    assert directory.segment_path(0).read_bytes() == b"one\ntwo\n"
+
+
+def test_a_segment_is_continued_at_its_end(directory: AuditDirectory) -> None:
+    """What is there is never written over."""
+    directory.segment_path(0).write_bytes(b"one\n")
+    segment = SegmentFile(directory, 0, 4)
+    segment.write(b"two\n")
+    segment.sync()
+    segment.close()
+    assert directory.segment_path(0).read_bytes() == b"one\ntwo\n"
+
+
 @pytest.mark.parametrize("damage", ["delete", "replace", "truncate", "grow", "remove directory"])
 def test_a_file_taken_away_under_the_writer_is_noticed(
     directory: AuditDirectory, tmp_path: Path, damage: str

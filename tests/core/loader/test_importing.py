@@ -22,7 +22,9 @@ from amplifier_core.loader.importing import (
     import_package,
     import_path,
     import_source,
+    import_with,
     is_importable,
+    package_name,
     read_path_state,
     release,
 )
@@ -88,6 +90,11 @@ def test_what_holds_no_code_is_no_module(tmp_path: Path, name: str) -> None:
     assert caught.value.reason_code == "invalid_package_layout"
 
 
+def test_the_name_of_a_package_is_its_id_with_underscores() -> None:
+    """Behind a prefix that all of them share."""
+    assert package_name("tool-my-own") == "amplifier_module_tool_my_own"
+
+
 def test_the_package_of_an_id_is_found_in_its_folder(tmp_path: Path) -> None:
     """By its name; beside it there may be others, also one that is no package."""
     own = write_package(tmp_path, "tool-a", "")
@@ -121,6 +128,16 @@ def test_a_package_may_be_one_file(tmp_path: Path) -> None:
     assert import_package(package) is sys.modules["amplifier_module_single"]
 
 
+def test_a_package_keeps_its_name_and_is_imported_once(tmp_path: Path) -> None:
+    """It may import itself by its name, and two modules that share it share its classes."""
+    text = "from amplifier_module_whole.part import Thing\n"
+    package = write_package(tmp_path, "whole", text, part="class Thing: pass\n")
+    sys.path.insert(0, str(tmp_path))
+    module = import_package(package)
+    assert module.__name__ == "amplifier_module_whole"
+    assert import_package(package) is module
+
+
 def test_a_package_of_another_folder_is_not_taken_for_this_one(tmp_path: Path) -> None:
     """Also when that one was imported before."""
     found = []
@@ -149,6 +166,29 @@ def test_a_package_that_was_imported_by_its_name_stays(tmp_path: Path) -> None:
     assert import_package(package) is before
 
 
+def test_a_package_that_was_imported_by_its_name_stays_after_another_of_that_name(
+    tmp_path: Path,
+) -> None:
+    """What is known of the other one's files says nothing about this one."""
+    other = write_package(tmp_path / "other", "again", "here = 'other'\n")
+    sys.path.insert(0, str(tmp_path / "other"))
+    import_package(other)
+    forget("amplifier_module_again")
+    package = write_package(tmp_path, "again", "class Thing: pass\n")
+    sys.path.insert(0, str(tmp_path))
+    before = __import__("amplifier_module_again")
+    assert import_package(package) is before
+
+
+def test_a_package_is_the_same_by_another_path(tmp_path: Path) -> None:
+    """A link to its folder does not make it a second package."""
+    package = write_package(tmp_path / "real", "linked", "class Thing: pass\n")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    sys.path.insert(0, str(tmp_path / "real"))
+    module = import_package(package)
+    assert import_package(tmp_path / "link" / package.name) is module
+
+
 def test_a_package_that_fails_is_reported_and_forgotten(tmp_path: Path) -> None:
     """With its parts."""
     text = "import amplifier_module_broken.part\nraise RuntimeError('half written')\n"
@@ -157,6 +197,14 @@ def test_a_package_that_fails_is_reported_and_forgotten(tmp_path: Path) -> None:
     with pytest.raises(ModuleLoadError, match="cannot be imported: RuntimeError: half written"):
         import_package(package)
     assert not [one for one in sys.modules if one.startswith("amplifier_module_broken")]
+
+
+def test_whatever_an_import_raises_is_the_modules_failure() -> None:
+    """With its id, and the reason that whoever imports gives."""
+    with pytest.raises(ModuleLoadError, match="'ghost' cannot be imported: KeyError") as caught:
+        import_with("ghost", lambda: {"a": 1}["x"], "invalid_entry_point")
+    assert (caught.value.module_id, caught.value.reason_code) == ("ghost", "invalid_entry_point")
+    assert import_with("fine", lambda: 1) == 1
 
 
 def test_forgetting_takes_the_parts_along_and_nothing_else() -> None:
@@ -215,6 +263,11 @@ def test_finders_that_need_no_path_are_always_asked(
     assert not is_importable(name)
 
 
+def test_the_same_path_has_the_same_state(site: Path) -> None:
+    """As long as nothing happens to it."""
+    assert read_path_state() == read_path_state()
+
+
 def test_what_comes_into_a_folder_of_the_path_makes_another_state(site: Path) -> None:
     """Such as an installed package; what happens inside of it is no matter of the path."""
     make_old(site)
@@ -227,6 +280,18 @@ def test_what_comes_into_a_folder_of_the_path_makes_another_state(site: Path) ->
     assert read_path_state() == after
 
 
+def test_another_folder_makes_another_state(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that is not there yet, when it comes."""
+    before = read_path_state()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "later")])
+    added = read_path_state()
+    assert added != before
+    (tmp_path / "later").mkdir()
+    assert read_path_state() != added
+
+
 def test_the_current_folder_counts_where_the_path_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +299,13 @@ def test_the_current_folder_counts_where_the_path_names_it(
     monkeypatch.setattr(sys, "path", ["", *sys.path])
     before = read_path_state()
     monkeypatch.chdir(tmp_path)
+    assert read_path_state() != before
+
+
+def test_another_finder_makes_another_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may find what no folder has."""
+    before = read_path_state()
+    monkeypatch.setattr(sys, "meta_path", [object(), *sys.meta_path])
     assert read_path_state() != before
 
 
@@ -254,6 +326,12 @@ def test_a_state_is_settled_when_the_last_change_was_long_ago(
     monkeypatch.setattr(sys, "path", [str(site)])
     assert not read_path_state().is_settled()
     make_old(site, 2 * SETTLED / 1e9)
+    assert read_path_state().is_settled()
+
+
+def test_nothing_on_the_path_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes will be a change."""
+    monkeypatch.setattr(sys, "path", ["/nowhere/at/all"])
     assert read_path_state().is_settled()
 
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,6 +41,17 @@ def loader(tmp_path: Path) -> ModuleLoader:
 # Paths
 
 
+@pytest.mark.parametrize("module_id", ["mine", "./mine.py", "mine.py"])
+def test_a_file_is_found_from_the_base_folder(
+    loader: ModuleLoader, tmp_path: Path, module_id: str
+) -> None:
+    """By its source, or by an id that is a path itself."""
+    source = write(tmp_path, "mine.py", MODULE)
+    found = loader.find(module_id, source if module_id == "mine" else None)
+    assert (found.id, found.origin) == (module_id, str(tmp_path / "mine.py"))
+    assert callable(found.on_session_ready)
+
+
 def test_a_source_may_be_written_as_the_address_of_a_file(
     loader: ModuleLoader, tmp_path: Path
 ) -> None:
@@ -72,6 +83,23 @@ def test_a_folder_may_hold_the_package_of_a_module(
     assert str(tmp_path / "checkout") not in sys.path
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("syntax error here", "cannot be imported: SyntaxError"),
+        ("x = 1", r"has no mount\(coordinator, config\) and no function on_<event>"),
+        ("mount = 'text'", "has no mount"),
+    ],
+)
+def test_a_broken_file_is_reported_with_its_reason(
+    loader: ModuleLoader, tmp_path: Path, text: str, why: str
+) -> None:
+    """Which module, and what happened when it was read."""
+    source = write(tmp_path, "bad.py", text)
+    with pytest.raises(ModuleLoadError, match=why):
+        loader.find("bad", source)
+
+
 @pytest.mark.parametrize("source", ["gone.py", "some/folder"])
 def test_a_source_that_is_missing_is_named(loader: ModuleLoader, source: str) -> None:
     """The message has the module and the path."""
@@ -94,11 +122,28 @@ def test_a_path_that_leads_nowhere_is_not_taken_for_an_id(path: str) -> None:
 # What is installed
 
 
+@pytest.mark.parametrize("module_id", ["hooks-x", "a.b.c", "os; import sys", ""])
+def test_an_unknown_id_lists_the_known_ones(module_id: str) -> None:
+    """In its text for people, and as a field for programs."""
+    with pytest.raises(ModuleNotFound, match=r"^Unknown module .*; have .*loop-basic, ") as caught:
+        ModuleLoader().find(module_id)
+    assert caught.value.module_id == module_id
+    assert "loop-basic" in caught.value.known
+
+
 @pytest.mark.parametrize("source", [None, GIT])
 def test_packages_of_the_ecosystem_are_found_by_their_name(site: Path, source: str | None) -> None:
     """The id with underscores behind `amplifier_module_`; where it was fetched from is no path."""
     write(site, "amplifier_module_my_hooks.py", MODULE)
     assert ModuleLoader().find("my-hooks", source).origin == "amplifier_module_my_hooks"
+
+
+def test_a_package_that_is_imported_already_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when there is no file behind it."""
+    module = type(sys)("amplifier_module_made")
+    module.__dict__["mount"] = print
+    monkeypatch.setitem(sys.modules, "amplifier_module_made", module)
+    assert ModuleLoader().find("made").mount is print
 
 
 def test_a_package_that_does_not_import_is_reported(site: Path) -> None:
@@ -247,6 +292,12 @@ async def test_loading_binds_the_options(loader: ModuleLoader, tmp_path: Path) -
     (await mount(coordinator))()
     assert coordinator.session_state["undone"] == ["a"]
     assert mount.__on_session_ready__[0] == "mine"
+
+
+async def test_loading_what_is_not_there_is_a_value_error(loader: ModuleLoader) -> None:
+    """As applications of the ecosystem expect."""
+    with pytest.raises(ValueError, match="Unknown module 'nonsense'"):
+        await loader.load("nonsense")
 
 
 async def test_an_entry_point_is_loaded_once(
@@ -487,6 +538,21 @@ def choose() -> dict[str, str]:
     return {name: point.value for name, point in choose_modules(None)[0].items()}
 
 
+def test_what_is_installed_is_read_once(old_site: Path) -> None:
+    """Each caller has a dict of its own all the same."""
+    first, second = choose_modules(None)[0], choose_modules(None)[0]
+    assert first == second
+    assert first is not second
+    assert reads == [GROUP]
+
+
+def test_a_distribution_that_is_installed_later_is_found(old_site: Path) -> None:
+    """By the next loader, in the same process."""
+    assert "tool-y" not in choose()
+    write_distribution(old_site, "later", {"tool-y": "other:mount"})
+    assert choose()["tool-y"] == "other:mount"
+
+
 def test_a_distribution_that_is_taken_away_is_gone(old_site: Path) -> None:
     """Its modules with it."""
     assert choose() == {"tool-x": "first:mount"}
@@ -555,6 +621,13 @@ def test_what_sources_govern_is_not_installed(old_site: Path, governed: bool) ->
     assert choose_modules(sources)[0].keys() == (set() if governed else {"tool-x"})
     assert choose() == {"tool-x": "first:mount"}
     assert reads == [GROUP]
+
+
+def test_an_entry_point_without_a_distribution_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As hosts and tests make them up."""
+    point: Any = SimpleNamespace(name="tool-x", value="x:mount", group=GROUP)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    assert choose_modules(None) == ({"tool-x": point}, frozenset())
 
 
 @pytest.mark.parametrize(

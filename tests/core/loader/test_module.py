@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -9,10 +11,13 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleValidationError
 from amplifier_core.interfaces import hook
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.loader.module import (
+    Module,
     find_on_session_ready,
     mount_functions,
     read_module,
+    take_waiting,
 )
 from amplifier_core.testing import TestCoordinator
 from tests.core.module_files import PLAIN
@@ -30,6 +35,54 @@ def python_module(name: str = "sample", **values: Any) -> ModuleType:
     module = ModuleType(name)
     module.__dict__.update(values)
     return module
+
+
+async def test_binding_gives_an_async_mount_with_the_options() -> None:
+    """A new one each time; what a module does to its options stays with that mount."""
+    module, options = Module("x", mount, "here"), {"a": 1}
+    bound = module.bind(options)
+    assert inspect.iscoroutinefunction(bound)
+    for _ in range(2):
+        assert await bound("host") == ("host", {"a": 1, "seen": True})
+    assert options == {"a": 1}
+    assert module.bind(options) is not bound
+    assert await module.bind(None)("host") == ("host", {"seen": True})
+
+
+async def test_a_mount_may_be_a_plain_function() -> None:
+    """What it returns is what undoes it."""
+    assert await Module("x", lambda coordinator, config: print, "here").bind({})(None) is print
+
+
+def test_a_bound_mount_says_where_it_is_from_and_what_is_to_be_called() -> None:
+    """The id and the function; nothing if the module has none."""
+    with_ready: Any = Module("x", mount, "here", ready).bind({})
+    without: Any = Module("x", mount, "there").bind({})
+    assert with_ready.__on_session_ready__ == ("x", ready)
+    assert with_ready.__module_origin__ == "here"
+    assert not hasattr(without, "__on_session_ready__")
+
+
+def test_a_python_module_brings_its_mount() -> None:
+    """And its on_session_ready."""
+    found = read_module("x", python_module(mount=mount, on_session_ready=ready), "here")
+    assert found == Module("x", mount, "here", ready)
+
+
+def test_a_function_brings_what_stands_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the module that its entry point names, else in the one that it is defined in."""
+
+    async def function(coordinator: Any, config: Any) -> None: ...
+
+    monkeypatch.setitem(sys.modules, "defining", python_module(on_session_ready=ready))
+    function.__module__ = "defining"
+    assert read_module("x", function, "o").on_session_ready is ready
+    assert read_module("x", function, "o", "nowhere").on_session_ready is ready
+
+    async def other(coordinator: Any) -> None: ...
+
+    monkeypatch.setitem(sys.modules, "naming", python_module(on_session_ready=other))
+    assert read_module("x", function, "o", "naming").on_session_ready is other
 
 
 @pytest.mark.parametrize("found", [python_module(), python_module(mount="text"), "text", None])
@@ -136,3 +189,20 @@ def test_one_that_is_not_async_is_warned_about_and_not_called(
     """The module is named."""
     assert find_on_session_ready("x", [SimpleNamespace(on_session_ready=print)]) is None
     assert caplog.messages == ["Module 'x': on_session_ready is not async, so it is not called"]
+
+
+def test_what_waits_in_a_loaders_queue_is_taken_once() -> None:
+    """In its order."""
+    loader = ModuleLoader()
+    loader.enqueue_on_session_ready("a", ready)
+    loader.enqueue_on_session_ready("b", print)
+    assert take_waiting(loader) == [("a", ready), ("b", print)]
+    assert take_waiting(loader) == []
+
+
+@pytest.mark.parametrize(
+    "loader", [SimpleNamespace(), SimpleNamespace(get_on_session_ready_queue=lambda: "none")]
+)
+def test_a_loader_of_somebody_else_may_have_no_queue(loader: Any) -> None:
+    """Or something that is none."""
+    assert take_waiting(loader) == []

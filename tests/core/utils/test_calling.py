@@ -16,6 +16,8 @@ import pytest
 
 from amplifier_core.utils import DONE, run_with_timeout
 from amplifier_core.utils.calling import (
+    check_has,
+    find_name,
     find_signature_problem,
     list_parameters,
 )
@@ -25,9 +27,20 @@ class Loop:
     async def execute(self, prompt: str, context: Any, **more: Any) -> None: ...
 
 
+def test_names_and_any_others_are_told() -> None:
+    """`**` stands for parameters of any name."""
+    assert list_parameters(lambda a, b=1: None) == {"a", "b"}
+    assert list_parameters(Loop.execute) == {"self", "prompt", "context", "more", "**"}
+
+
 def test_a_bound_method_is_read_once() -> None:
     """A method is a new object at each look; what it takes is remembered by its function."""
     assert list_parameters(Loop().execute) is list_parameters(Loop().execute)
+
+
+def test_a_function_that_does_not_tell_is_none() -> None:
+    """Whoever calls it decides what that means."""
+    assert list_parameters(dict.update) is None
 
 
 @pytest.mark.parametrize(
@@ -127,6 +140,24 @@ def test_what_wraps_itself_does_not_tell() -> None:
 
     vars(circle)["__wrapped__"] = circle
     assert find_signature_problem(circle) is None
+
+
+def test_an_object_is_named_after_its_class() -> None:
+    """A function has a name of its own."""
+    assert (find_name(find_signature_problem), find_name(Loop())) == (
+        "find_signature_problem",
+        "Loop",
+    )
+
+
+def test_an_object_without_the_method_is_refused() -> None:
+    """One of several is enough, and no object at all is fine; a class is not an object."""
+    check_has("A loop", Loop(), "run", "execute")
+    check_has("A loop", None, "run")
+    with pytest.raises(TypeError, match=r"^A loop needs a method run\(...\) or go\(...\); <.*Loop"):
+        check_has("A loop", Loop(), "run", "go")
+    with pytest.raises(TypeError, match=r"got the class itself: use Loop\(...\)"):
+        check_has("A loop", Loop, "execute")
 
 
 async def test_something_done_can_be_awaited_or_not():

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from amplifier_core.utils import digest
+from amplifier_core.utils import canonical_bytes, digest
 
 
 class Rude:
@@ -75,9 +77,32 @@ def test_order_of_keys_does_not_matter():
     assert digest({1: 1, "b": 2}) == digest({"b": 2, 1: 1})
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": [1, None], "a": "ü"}, '{"a":"\\u00fc","b":[1,null]}'),
+        (b"\x00\xff", '{"__bytes__":"00ff"}'),
+        (bytearray(b"\x01"), '{"__bytes__":"01"}'),
+        (memoryview(b"\x02"), '{"__bytes__":"02"}'),
+        ({2, 1}, '{"__set__":["1","2"]}'),
+        (frozenset({"a"}), '{"__set__":["\\"a\\""]}'),
+        (Named(), '{"__object__":"Named","repr":"named"}'),
+    ],
+)
+def test_the_form_of_a_value_is_fixed(value, text):
+    """A digest in an old trail is the digest of the same value today."""
+    assert canonical_bytes(value) == text.encode()
+
+
 def test_it_never_raises():
     for odd in (Rude(), [Rude()], {1: Rude(), "a": 1}, object(), {Rude(): 1}, {1: "ü", "ü": 1}):
         assert len(digest(odd)) == 64
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5))
+def test_bytes_are_ascii_and_stable(value):
+    assert canonical_bytes(value).isascii()
+    assert canonical_bytes(value) == canonical_bytes(value)
 
 
 @pytest.mark.parametrize(

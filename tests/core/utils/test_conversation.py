@@ -8,11 +8,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from amplifier_core.message_models import Message, TextBlock, ToolCallBlock, ToolResultBlock
 from amplifier_core.utils.conversation import (
     NO_CALL,
     NO_RESULT,
     arrange_messages,
+    list_calls,
     list_open_ids,
+    list_results,
     read_text,
     replace_last_answer,
 )
@@ -83,6 +86,35 @@ def test_late_results_of_an_id_that_came_again_go_to_the_calls_that_lack_one():
     kept = arrange_messages([reply("1"), USER, reply("1"), USER])
     late = arrange_messages([*kept, result("1", "new"), result("1", "old")], keep_strays=True)
     assert [one["content"] for one in late] == ["", "old", "go", "", "new", "go"]
+
+
+def test_a_result_whose_call_is_gone_is_told_as_text():
+    """With its pictures; where nothing is sent, it is kept as it is."""
+    pictures = [{"type": "image", "source": {}}]
+    [told] = arrange_messages([result("1", pictures)])
+    assert (told["role"], told["content"][1:]) == ("user", pictures)
+    assert arrange_messages([result("1")])[0]["content"] == f"{NO_CALL}\ndone"
+    strays = [result("1")]
+    assert arrange_messages(strays, keep_strays=True) is strays
+
+
+def test_calls_and_results_are_read_in_every_form():
+    """Ours and the vendors': apart from the content, or among its blocks; dicts or models."""
+    assert list_calls(
+        Message(role="assistant", content=[ToolCallBlock(id="1", name="x", input={})])
+    ) == ["1"]
+    used = {"role": "assistant", "content": [{"type": "text"}, {"type": "tool_use", "id": "2"}]}
+    assert list_calls(used) == ["2"]
+    assert list_calls({**used, "tool_calls": [{"id": "2"}, {"id": None}]}) == ["2"]
+    assert list_calls({"role": "assistant", "tool_calls": "odd", "content": 3}) == []
+    answered = Message(role="user", content=[ToolResultBlock(tool_call_id="1", output="x")])
+    assert list_results(answered) == ["1"]
+    blocks = [
+        {"type": "tool_result", "tool_use_id": "2"},
+        {"type": "tool_result", "tool_use_id": "3"},
+    ]
+    assert list_results({"role": "user", "content": blocks}) == ["2", "3"]
+    assert list_results(Message(role="user", content=[TextBlock(text="x")])) == []
 
 
 def test_what_is_among_blocks_is_put_in_order_too():
@@ -174,6 +206,14 @@ def test_the_last_answer_is_replaced_and_what_repeats_it_goes() -> None:
     changed = replace_last_answer([old, USER_CONVERSATION, answer, behind], ("a key",), "gone")
     new = {"role": "assistant", "timestamp": "now", "metadata": {"model": "m"}, "content": "gone"}
     assert changed == [old, USER_CONVERSATION, new, behind]
+
+
+def test_what_a_hook_injected_in_the_agent_s_name_is_no_answer() -> None:
+    """It stands behind the answer that another hook takes back."""
+    answer = {"role": "assistant", "content": "a key", "metadata": None}
+    injected = {"role": "assistant", "content": "be brief", "metadata": {"source": "hook"}}
+    changed = replace_last_answer([answer, injected], ("a key",), "gone")
+    assert changed == [{"role": "assistant", "metadata": None, "content": "gone"}, injected]
 
 
 def test_an_answer_that_called_tools_keeps_its_calls() -> None:

@@ -21,6 +21,8 @@ from amplifier_core.utils.copying import (
     copy_dict,
     copy_part,
     is_alike,
+    is_equal,
+    is_record,
     is_same,
     take_over,
 )
@@ -62,6 +64,13 @@ def test_what_is_not_the_same():
     assert not is_same(Card([Rude()]), Card([Rude()]))
 
 
+def test_records_are_models_and_dataclasses():
+    """Their instances; a plain object is none."""
+    assert is_record(Model())
+    assert is_record(Card([]))
+    assert not is_record({"items": []})
+
+
 def test_a_value_that_contains_itself_is_copied_and_compared():
     """Neither goes round in circles."""
     value: list = [1]
@@ -70,6 +79,13 @@ def test_a_value_that_contains_itself_is_copied_and_compared():
     assert made is not value
     assert made[1] is made
     assert is_same(made, value)
+
+
+def test_what_refuses_to_be_compared_is_not_equal():
+    """Whoever compares what a hook left need not know what is in it."""
+    assert is_equal({"a": [1]}, {"a": [1]})
+    assert not is_equal({"a": 1}, {"a": 2})
+    assert not is_equal([Rude()], [Rude()])
 
 
 def test_a_plain_copy_is_apart_and_shares_what_cannot_change():
@@ -170,6 +186,32 @@ def test_what_only_looks_equal_is_taken_over_as_it_came():
 # What a hook handed back
 
 PINNED = dict.fromkeys(("timestamp", "session_id"))
+
+
+def test_what_was_left_alone_is_the_callers_own_again():
+    """Whatever copy of it came back; a changed part is a copy that the hook does not hold."""
+    mine: Any = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [2]}}
+    seen: dict[str, Any] = {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [3]}}
+    result = adopt(seen, mine)
+    assert result["same"] is mine["same"]
+    assert result["deep"] is mine["deep"]
+    assert result["changed"]["a"] is mine["changed"]["a"]
+    seen["changed"]["b"].append(4)
+    seen["same"]["a"] = 2
+    assert result == {"same": {"a": 1}, "deep": {"a": [1]}, "changed": {"a": [1], "b": [3]}}
+
+
+def test_what_is_equal_and_of_another_type_is_a_change():
+    result = adopt({"a": {"n": True}, "b": True}, {"a": {"n": 1}, "b": 1})
+    assert result["a"]["n"] is True
+    assert result["b"] is True
+
+
+def test_what_was_added_is_detached():
+    added: list[Any] = [[1], {"a": 1}]
+    result = adopt({"a": 1, "new": added, "n": 2}, {"a": 1})
+    added.append(2)
+    assert result == {"a": 1, "new": [[1], {"a": 1}], "n": 2}
 
 
 def test_what_is_gone_stays_away():

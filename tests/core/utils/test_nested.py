@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from amplifier_core.utils.nested import (
     KnownTexts,
     convert,
+    is_container,
     iterate_parts,
     iterate_paths,
     iterate_texts,
@@ -88,6 +89,40 @@ def texts_by_recursion(value: Any) -> list[str]:
 # Reading
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({}, True),
+        (MappingProxyType({}), True),
+        ([], True),
+        ((), True),
+        (set(), True),
+        (frozenset(), True),
+        (Note(title="a"), True),
+        ("text", False),
+        (b"bytes", False),
+        (1.5, False),
+        (None, False),
+        (object(), False),
+    ],
+)
+def test_containers_are_what_has_parts(value: Any, expected: bool) -> None:
+    assert is_container(value) is expected
+
+
+def test_parts_come_with_the_key_they_stand_under() -> None:
+    """What stands in a list stands under the list's key."""
+    value = {"path": ["a", {"mode": "r"}], "n": 1}
+    assert list(iterate_parts(value)) == [
+        (None, value),
+        ("path", ["a", {"mode": "r"}]),
+        ("path", "a"),
+        ("path", {"mode": "r"}),
+        ("mode", "r"),
+        ("n", 1),
+    ]
+
+
 def test_fields_of_a_model_are_parts_and_so_are_its_extras() -> None:
     note = Note(title="a", tags=["b"], colour="c")  # type: ignore[call-arg]
     assert [(key, part) for key, part in iterate_parts(note) if isinstance(part, str)] == [
@@ -95,6 +130,11 @@ def test_fields_of_a_model_are_parts_and_so_are_its_extras() -> None:
         ("tags", "b"),
         ("colour", "c"),
     ]
+
+
+@given(DATA)
+def test_the_texts_are_those_that_recursion_finds(value: Any) -> None:
+    assert list(iterate_texts(value)) == texts_by_recursion(value)
 
 
 def test_a_container_that_contains_itself_is_read_once() -> None:
@@ -147,6 +187,12 @@ def test_conversion_ends_after_its_number_of_parts() -> None:
     assert to_plain([[], [], []], max_parts=3) == [[], [], "…"]
 
 
+def test_conversion_ends_on_a_cycle() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert to_plain(loop) == [[["…"]]]
+
+
 # Rewriting
 
 
@@ -159,6 +205,16 @@ def test_a_rewrite_reaches_every_text(value: Any) -> None:
 @given(DATA)
 def test_a_rewrite_that_changes_nothing_returns_the_same_object(value: Any) -> None:
     assert rewrite(value, lambda text, key: text) is value
+
+
+def test_a_rewrite_leaves_the_original_alone() -> None:
+    original = {"a": ["b", {"c": ("d",)}]}
+    assert rewrite(original, shout) == {"A": ["B", {"C": ("D",)}]}
+    assert original == {"a": ["b", {"c": ("d",)}]}
+
+
+def test_keys_can_be_kept() -> None:
+    assert rewrite({"a": {"b": "c"}}, shout, keys=False) == {"a": {"b": "C"}}
 
 
 def test_the_key_of_a_text_is_told() -> None:

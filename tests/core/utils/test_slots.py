@@ -46,6 +46,35 @@ class Crowd:
         self.done += 1
 
 
+async def test_no_more_than_there_are_slots() -> None:
+    """Others wait their turn, and say that they did."""
+    crowd = Crowd(Slots(3))
+    waited = await asyncio.gather(*(call(crowd.pool, crowd.work) for _ in range(20)))
+    assert (crowd.most, crowd.done, crowd.pool.free) == (3, 20, 3)
+    assert waited == [False] * 3 + [True] * 17
+
+
+async def test_a_slot_is_given_up_while_somebody_is_waited_for() -> None:
+    """Another call runs meanwhile; who waited goes on when there is room again."""
+    pool, order = Slots(1), list[str]()
+
+    async def ask() -> None:
+        give_up_slot()
+        while "other" not in order:
+            await asyncio.sleep(0)
+        await take_slot()
+        await take_slot()
+        order.append("asked")
+        assert pool.free == 0
+
+    async def other() -> None:
+        order.append("other")
+
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(call(pool, ask), call(pool, other))
+    assert (order, pool.free) == (["other", "asked"], 1)
+
+
 async def test_a_call_that_calls_tools_never_keeps_them_waiting() -> None:
     """As many calls as there are slots, each with calls of its own: none blocks for ever."""
     crowd = Crowd(Slots(2))
@@ -156,6 +185,13 @@ async def test_a_session_in_a_thread_has_slots_of_its_own() -> None:
     await call(pool, work)
 
 
+async def test_without_a_call_there_is_nothing_to_give_up() -> None:
+    """Prompts and requests are no tool calls: they wait for nobody's slot."""
+    give_up_slot()
+    await take_slot()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 @dataclass
 class Node:
     """A call that works, asks, and calls others together; it may be cancelled."""
@@ -222,6 +258,29 @@ def test_any_tree_of_calls_ends_within_the_limit_and_leaves_every_slot_free(
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(start_node(one, crowd) for one in trees))
         assert crowd.pool.free == limit
+
+    asyncio.run(main())
+
+
+@given(st.lists(TREES, min_size=1, max_size=6), st.integers(1, 3))
+@settings(max_examples=20, deadline=None)
+def test_no_more_calls_work_at_once_than_allowed(trees: list[Node], limit: int) -> None:
+    """A call that has no calls of its own works only while it holds a slot."""
+
+    async def run(node: Node, crowd: Crowd) -> None:
+        async def work() -> None:
+            if node.inner:
+                await asyncio.gather(*(run(one, crowd) for one in node.inner))
+            else:
+                await crowd.work(node.steps)
+
+        await call(crowd.pool, work)
+
+    async def main() -> None:
+        crowd = Crowd(Slots(limit))
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(run(one, crowd) for one in trees))
+        assert 0 < crowd.most <= limit
 
     asyncio.run(main())
 

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, safe_repr
 from amplifier_core.utils.text import (
+    describe_cause,
     differs_by_one,
     estimate_tokens,
     find_closest,
@@ -89,6 +92,23 @@ def test_a_failure_outside_of_it_is_located_at_its_definition(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert locate_failure(TimeoutError(), fail) == f"{__file__}:{defined}"
+
+
+def test_a_cause_is_one_line() -> None:
+    """Of data that is not valid, the first problem and what was given."""
+    assert describe_cause(ValueError("a\n  b")) == "ValueError: a b"
+    with pytest.raises(ValidationError) as caught:
+        HookResult(action="denyy")  # type: ignore[arg-type]
+    assert describe_cause(caught.value) == (
+        "ValidationError: action: Input should be 'continue', 'deny', 'modify', "
+        "'inject_context' or 'ask_user' (got 'denyy')"
+    )
+    with pytest.raises(ValidationError) as caught:
+        HookResult(actoin="deny")  # type: ignore[call-arg]
+    assert describe_cause(caught.value) == (
+        "ValidationError: actoin: HookResult has no field 'actoin'; did you mean 'action'? "
+        "(got 'deny')"
+    )
 
 
 KNOWN = ["approval_timeout", "priority", "timeout", "Write"]

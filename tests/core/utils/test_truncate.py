@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_core import utils
 from amplifier_core.utils.truncate import SENSITIVE_KEYS, redact_secrets, truncate_values
 
 nested = st.recursive(
@@ -41,6 +42,14 @@ def deep() -> Any:
     for _ in range(5_000):
         value = [value]
     return value
+
+
+def test_the_package_hands_out_the_same_functions() -> None:
+    """Modules import them from either place."""
+    assert utils.redact_secrets is redact_secrets
+    assert utils.truncate_values is truncate_values
+    assert utils.SENSITIVE_KEYS is SENSITIVE_KEYS
+    assert isinstance(SENSITIVE_KEYS, frozenset)
 
 
 def test_a_long_text_says_how_much_of_it_is_missing() -> None:

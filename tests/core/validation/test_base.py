@@ -8,9 +8,34 @@ from typing import Any
 import pytest
 
 from amplifier_core.validation.base import (
+    ValidationCheck,
     ValidationResult,
     check_on_session_ready,
+    is_async,
 )
+
+
+def test_nothing_checked_is_nothing_wrong() -> None:
+    """An empty result passes."""
+    result = ValidationResult("hook", "mine")
+    assert result.passed
+    assert (result.errors, result.warnings) == ([], [])
+    assert result.summary() == "PASSED: 0/0 checks passed (0 errors, 0 warnings)"
+
+
+def test_an_error_fails_a_warning_does_not() -> None:
+    """Failed checks are told apart by their severity; passed ones are neither."""
+    error = ValidationCheck("a", False, "wrong", "error")
+    warning = ValidationCheck("b", False, "odd", "warning")
+    result = ValidationResult("tool", "mine", [ValidationCheck("c", True, "fine", "error")])
+    result.add(warning)
+    assert result.passed
+    assert result.warnings == [warning]
+    result.add(error)
+    result.add(ValidationCheck("d", False, "by the way", "info"))
+    assert not result.passed
+    assert result.errors == [error]
+    assert result.summary() == "FAILED: 1/4 checks passed (1 errors, 1 warnings)"
 
 
 def test_each_error_is_told_with_its_name_and_message() -> None:
@@ -24,6 +49,12 @@ def test_each_error_is_told_with_its_name_and_message() -> None:
     )
     assert [one.severity for one in result.checks] == ["info", "error", "warning"]
     assert [one.message for one in result.checks] == ["it mounts", "add one", "could be tidier"]
+
+
+def test_results_do_not_share_their_checks() -> None:
+    """Each validation starts with none."""
+    ValidationResult("hook", "one").check("x", False, "no")
+    assert ValidationResult("hook", "two").passed
 
 
 async def _takes_coordinator(coordinator: Any) -> None: ...
@@ -62,3 +93,11 @@ def test_any_other_is_an_error(bad: Any, why: str) -> None:
     assert check is not None
     assert (check.name, check.passed, check.severity) == ("on_session_ready_async", False, "error")
     assert why in check.message
+
+
+def test_functions_and_objects_can_be_async() -> None:
+    """Whatever gives a coroutine when it is called."""
+    assert is_async(_takes_nothing)
+    assert is_async(_Callable())
+    assert not is_async(_plain)
+    assert not is_async(object())

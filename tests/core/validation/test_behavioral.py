@@ -53,6 +53,11 @@ with_events = pytest.mark.parametrize(
 )
 
 
+def test_there_are_seven() -> None:
+    """As many as authors of the ecosystem count."""
+    assert len(list_tests(HookBehaviorTests)) == 7
+
+
 @with_mounting
 @pytest.mark.parametrize("text", [GOOD_HOOKS, RAISES, NO_UNDO, ASYNC_UNDO])
 async def test_every_clean_up_that_works_will_do(
@@ -117,6 +122,11 @@ CALLS = {"test_a_call_gives_a_result", "test_an_empty_call_gives_a_result"}
 BLUNDER = {*CALLS, "test_an_empty_call_is_no_blunder"}
 
 
+def test_there_are_seven_tool() -> None:
+    """As many as authors of the ecosystem count."""
+    assert len(list_tests(ToolBehaviorTests)) == 7
+
+
 @pytest.mark.parametrize(
     ("output", "failed"),
     [
@@ -178,6 +188,11 @@ async def test_a_schema_is_optional() -> None:
     assert await find_failures(ToolBehaviorTests, make) == set()
 
 
+def test_there_are_five() -> None:
+    """As many as authors of the ecosystem count."""
+    assert len(list_tests(ProviderBehaviorTests)) == 5
+
+
 async def test_a_provider_that_does_everything_passes() -> None:
     """The double is one."""
     assert await find_failures(ProviderBehaviorTests, lambda: (MockProvider(),)) == set()
@@ -208,6 +223,11 @@ async def test_each_fault_fails_its_own_test(attribute: str, value: Any, failed:
 
 
 GREETING = {"role": "system", "content": "Be kind."}
+
+
+def test_there_are_ten() -> None:
+    """As many as authors of the ecosystem count."""
+    assert len(list_tests(ContextBehaviorTests)) == 10
 
 
 class Greets(MemoryContext):
@@ -331,6 +351,11 @@ class Loop:
         await hooks.emit("provider:request", {"tools": list(tools)})
         response = await providers["default"].complete(await context.get_messages_for_request())
         return {"says nothing": "", "returns the response": response}.get(self.fault, response.text)
+
+
+def test_there_are_six() -> None:
+    """As many as authors of the ecosystem count."""
+    assert len(list_tests(OrchestratorBehaviorTests)) == 6
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,24 @@ def test_a_call_without_a_command_is_not_covered(tmp_path: Path) -> None:
         assert not covers(tmp_path, {"command": "make test"}, **given)
 
 
+@pytest.mark.parametrize(
+    ("path", "covered"),
+    [
+        ("docs/a.md", True),
+        ("sub/docs/a.md", True),
+        ("docs/../src/a.md", False),
+        ("/etc/docs/a.md", False),
+        ("link/a.md", False),
+        ("a.md", False),
+    ],
+)
+def test_a_path_is_covered_below_the_folder(tmp_path: Path, path: str, covered: bool) -> None:
+    """Where it really leads; a folder of that name elsewhere is another one."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "link").symlink_to("/etc")
+    assert covers(tmp_path, {"path": "docs/**"}, file_path=path) == covered
+
+
 def test_a_path_elsewhere_is_covered_by_its_full_name(tmp_path: Path) -> None:
     """A pattern that begins at the root says so."""
     assert covers(tmp_path, {"path": "/srv/site/**"}, file_path="/srv/site/a.html")

@@ -31,6 +31,15 @@ def system_of(store: Store, folder: Path, **more: Any) -> RemoteApproval:
     return RemoteApproval(more.pop("link", None) or store.as_link(), make_asker(folder), **more)
 
 
+async def test_the_answer_of_a_person_elsewhere_comes_back_with_their_name(
+    store: Store, tmp_path: Path
+) -> None:
+    """And with what they said."""
+    asking = asyncio.create_task(system_of(store, tmp_path).decide(question()))
+    await answer(store, 0, comment="go on")
+    assert await asking == ApprovalAnswer("Allow once", by="ann via web", comment="go on")
+
+
 async def test_a_refusal_comes_back_and_the_gate_refuses(store: Store, tmp_path: Path) -> None:
     """As at the terminal."""
     asking = asyncio.create_task(ApprovalGate(system_of(store, tmp_path)).ask(question()))

@@ -54,6 +54,16 @@ async def allow(store: Store, folder: Path, link: CutLink) -> RemoteApproval:
     return remote
 
 
+async def test_a_call_is_claimed_and_its_end_recorded(store: Store, tmp_path: Path) -> None:
+    """First executing, then executed."""
+    claims = Claims([await allow(store, tmp_path, CutLink(store))])
+    await claims.claim("s", "c", DIGEST)
+    assert await list_states(store) == ["executing"]
+    claims.finish("s", "c", "executed")
+    await claims.close()
+    assert await list_states(store) == ["executed"]
+
+
 async def test_what_nobody_was_asked_about_needs_no_claim(store: Store, tmp_path: Path) -> None:
     """What a person remembered, or a rule allowed."""
     link = CutLink(store)
@@ -179,6 +189,17 @@ def add(publisher: Publisher, *numbers: int, session: str = "s") -> None:
 
 async def read(store: Store, session: str = "s") -> list[Any]:
     return [(one.number, one.type) for one in await store.records.read(session)]
+
+
+async def test_what_was_added_is_there_when_the_publisher_is_closed(store: Store) -> None:
+    """In order, for each session."""
+    publisher = Publisher(store.as_link())
+    add(publisher, 1, 2)
+    add(publisher, 1, session="t")
+    add(publisher, 3)
+    await publisher.close()
+    assert await read(store) == [(1, "x"), (2, "x"), (3, "x")]
+    assert await read(store, "t") == [(1, "x")]
 
 
 async def test_what_comes_while_records_are_sent_is_gathered_too(store: Store) -> None:

@@ -199,6 +199,13 @@ def test_a_line_that_is_spelled_otherwise_teaches_nothing() -> None:
     assert not batches.take(chain_lines([make_content(1)], head=verifier.head), 0, FAR)
 
 
+def test_nothing_is_taken_before_the_log_is_known() -> None:
+    """The first line says which one it is."""
+    lines = chain_lines([make_content(seed) for seed in range(3)])
+    assert LineBatches(LineVerifier(), SHAPES).take(lines, 0, FAR) == 0
+    assert LineBatches(LineVerifier(log="log"), SHAPES).take(lines, 0, 0) == 0
+
+
 def test_the_first_session_is_noted() -> None:
     """Records without one do not hide it, and are taken at once nevertheless."""
     nameless = [seed for seed in range(2000) if b'"session":null' in make_content(seed)][:20]

@@ -27,6 +27,25 @@ def make_feed(path: Path, content: bytes, acknowledged: Head | None = None) -> S
     return SegmentFeed(LineVerifier(), path, 0, SHAPES, acknowledged)
 
 
+def test_a_segment_is_read_to_its_end(tmp_path: Path) -> None:
+    """The verifier has seen all of it."""
+    feed = make_feed(tmp_path, b"".join(LINES))
+    feed.run()
+    assert feed.end == sum(map(len, LINES))
+    assert feed.verifier.head == feed_lines(LINES).head
+
+
+def test_a_segment_is_read_from_the_middle(tmp_path: Path) -> None:
+    """As a verification goes on from a saved position."""
+    feed = make_feed(tmp_path, b"".join(LINES))
+    feed.end = sum(map(len, LINES[:150]))
+    before = feed_lines(LINES[:150])
+    feed.verifier = LineVerifier(start=before.head, log=before.log)
+    feed.run()
+    assert feed.end == sum(map(len, LINES))
+    assert feed.verifier.head == feed_lines(LINES).head
+
+
 @pytest.mark.parametrize("place", [0, 1, 5, 52, 200, 399])
 def test_a_wrong_line_is_named_with_its_place(tmp_path: Path, place: int) -> None:
     """Wherever it is: among those that are taken at once, too."""

@@ -80,6 +80,13 @@ def test_no_odd_value_comes_through_a_hole() -> None:
         assert is_taken(timeless) or not find(shapes, timeless), value
 
 
+def test_the_time_is_always_a_text() -> None:
+    """A number there is JSON, and no record."""
+    shapes = Shapes()
+    learn(shapes, PLAIN % (b'"s"', b"1"), PLAIN % (b'"s"', b"2"))
+    assert not find(shapes, (PLAIN % (b'"s"', b"1")).replace(b'"t"', b"7"))
+
+
 def test_a_hole_takes_values_like_those_before() -> None:
     """Whatever they are."""
     kinds = [
@@ -121,6 +128,13 @@ def test_the_records_of_the_log_itself_have_no_shape(kind: str) -> None:
         learn(shapes, content, content, content)
         assert parse_inner(content)["type"] == kind
         assert not find(shapes, content)
+
+
+def test_a_shape_of_another_type_does_not_fit() -> None:
+    """The type is compared byte by byte."""
+    shapes = Shapes()
+    learn(shapes, PLAIN % (b'"s"', b"1"))
+    assert not find(shapes, (PLAIN % (b'"s"', b"1")).replace(b'"kind"', b'"checkpoint"'))
 
 
 def test_a_shape_knows_whether_it_names_a_session() -> None:

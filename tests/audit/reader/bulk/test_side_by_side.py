@@ -19,6 +19,7 @@ from amplifier_audit import parallel
 from amplifier_audit.line_verifier import LineVerifier
 from amplifier_audit.log_directory import LogFiles, open_log
 from amplifier_audit.parallel import SegmentTask, choose_jobs, list_tasks, verify_side_by_side
+from amplifier_audit.record import Head
 from amplifier_audit.settings import AuditSettings
 from amplifier_audit.verification import verify
 from tests.audit.support import ROOT, SIGNER, VERIFIER, count_open_files, write_log
@@ -67,6 +68,15 @@ def test_the_verdict_is_that_of_one_process(log: Path) -> None:
     both = verify(log, key=VERIFIER, jobs=2, progress=told.append)
     assert both == verify(log, key=VERIFIER)
     assert told
+
+
+def test_a_segment_with_a_flaw_is_not_among_them(log: Path) -> None:
+    """Nor one without a task."""
+    tasks = make_tasks(log)
+    assert tasks[1]
+    tasks[0] = None
+    tasks[2] = SegmentTask(tasks[1].path, Head(), None)
+    assert set(verify_side_by_side(tasks, 2)) == set(range(len(tasks))) - {0, 2}
 
 
 def test_a_key_that_cannot_be_sent_is_used_here(log: Path) -> None:

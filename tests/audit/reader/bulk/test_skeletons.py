@@ -59,6 +59,34 @@ def test_other_digits_are_known() -> None:
     assert not is_known(skeletons, PLAIN % b'{"b":[7.0,"x0"],"c":-9.01}')
 
 
+def test_what_is_met_once_is_not_known() -> None:
+    """Most texts are never met again, and to look at them closely takes a while."""
+    skeletons = Skeletons()
+    skeletons.learn(PLAIN % b"1")
+    assert skeletons.find_unknown([PLAIN % b"1"]) == [0]
+    skeletons.learn(PLAIN % b"2")
+    assert skeletons.find_unknown([PLAIN % b"1", b"", PLAIN % b"3"]) == [1]
+
+
+@pytest.mark.parametrize("value", [b"10", b"-10", b"10.5", b"[10]", b"[1,10]", b'{"b":100}'])
+def test_no_number_begins_with_a_0(value: bytes) -> None:
+    """One of several digits, wherever it stands."""
+    skeletons = learn(PLAIN % value)
+    assert is_known(skeletons, PLAIN % value.replace(b"10", b"98"))
+    wrong = PLAIN % value.replace(b"10", b"01")
+    assert not is_taken(wrong)
+    assert not is_known(skeletons, wrong)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b":697", b":097"), (b'"turn":12', b'"turn":02')])
+def test_no_number_of_a_member_begins_with_a_0(old: bytes, new: bytes) -> None:
+    """Each of them is looked at, however many there are."""
+    for value in (b"1", b"12", b"[12,34,56]", b'{"b":12,"c":34,"d":56,"e":78}'):
+        skeletons = learn(PLAIN % value)
+        assert is_known(skeletons, PLAIN % value)
+        assert not is_known(skeletons, (PLAIN % value).replace(old, new))
+
+
 def test_every_number_is_looked_at() -> None:
     """By its place, none is left out."""
     for count in range(8):

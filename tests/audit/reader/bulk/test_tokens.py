@@ -7,6 +7,13 @@ import re
 import pytest
 
 from amplifier_audit.quick_lines import KEY, NUMBER, split_tokens
+from tests.audit.reader.bulk.odd_records import make_content
+
+
+def test_the_tokens_are_the_whole_text() -> None:
+    """Whoever counts their lengths knows where each of them is."""
+    for seed in range(200):
+        assert b"".join(split_tokens(make_content(seed))) == make_content(seed)
 
 
 def test_each_thing_is_a_token() -> None:

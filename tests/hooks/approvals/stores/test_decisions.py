@@ -348,6 +348,17 @@ async def test_a_rule_is_made_in_the_transaction_that_decides(store: Store) -> N
     assert [rule.id for rule in await store.rules.list()] == [decided.rule_id]
 
 
+async def test_the_loser_gets_a_conflict_back_and_not_raised(store: Store) -> None:
+    """So that what was written on the way stays."""
+    approval = await ask(store)
+    await store.approvals.decide(approval.id, choose(approval), ANN)
+    lost = await store.engine.write(
+        lambda transaction: decide(transaction, approval.id, choose(approval), BOB)
+    )
+    assert isinstance(lost, Conflict)
+    assert lost.approval.decided_by == "ann"
+
+
 @pytest.mark.parametrize(
     ("status", "by", "sentence"),
     [

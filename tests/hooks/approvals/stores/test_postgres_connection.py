@@ -213,6 +213,12 @@ def test_a_text_that_no_database_keeps_is_a_bad_request() -> None:
     assert type(translate(caught.value, "postgresql://h/x")) is BadRequest
 
 
+def test_a_message_is_one_line_with_the_address() -> None:
+    """However many lines the database writes."""
+    said = str(translate(psycopg.OperationalError("refused\n\tIs it running?"), "postgresql://h/x"))
+    assert said == "The store at postgresql://h/x does not answer: refused Is it running?"
+
+
 @pytest.mark.parametrize(
     ("statement", "converted"),
     [

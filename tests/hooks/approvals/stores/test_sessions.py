@@ -46,6 +46,13 @@ async def test_a_lost_session_that_reports_again_is_found_again(
     assert await store.sessions.mark_lost(30.0) == []
 
 
+async def test_a_time_that_came_with_the_entry_is_kept_once(store: Store) -> None:
+    """The first one says when the session began."""
+    await store.sessions.save(SessionEntry(id="s", created=5.0))
+    await store.sessions.save(SessionEntry(id="s", created=9.0))
+    assert (await store.sessions.get("s")).created == 5.0
+
+
 async def test_listeners_hear_which_session_published(store: Store) -> None:
     """Once for a batch; an empty batch is no news."""
     async with store.listen() as changes:

@@ -40,6 +40,12 @@ async def engine(tmp_path: Path) -> Any:
     await opened.close()
 
 
+async def test_writes_return_and_are_read(engine: SqliteEngine) -> None:
+    """What was written is there for every reader when the write returns."""
+    assert await asyncio.gather(*(engine.write(add(n)) for n in range(20))) == list(range(20))
+    assert await engine.read(read_numbers) == list(range(20))
+
+
 async def test_readers_cannot_write(engine: SqliteEngine) -> None:
     """A statement that changes something is refused there."""
     with pytest.raises(StoreUnavailable, match="readonly"):

@@ -115,3 +115,11 @@ async def test_a_work_that_nobody_awaits_any_more_is_not_begun(rig: Rig) -> None
     release.set()
     found = await rig.put(lambda transaction: transaction.run("SELECT n FROM numbers"))
     assert found == []
+
+
+async def test_the_end_waits_for_what_was_put(tmp_path: Path) -> None:
+    """Nothing that was accepted is dropped."""
+    rig = Rig(tmp_path / "s.db")
+    works = [rig.put(add(number)) for number in range(GROUP + 10)]
+    await asyncio.to_thread(rig.writer.close)
+    await asyncio.gather(*works)

@@ -15,7 +15,7 @@ from amplifier_hooks.approvals.errors import Conflict, StoreError, StoreUnavaila
 from amplifier_hooks.approvals.link import AgentLink
 from amplifier_hooks.approvals.models import SessionEntry, SessionRecord, StandingWish
 from amplifier_hooks.approvals.stores.store import EmbeddedLink, Store, find_store, open_store
-from tests.support.stores import ask, decide, make_request, read_call
+from tests.support.stores import BOB, approve, ask, decide, make_request, read_call
 
 
 async def test_without_a_name_it_is_the_person_s_own(
@@ -125,6 +125,15 @@ def test_no_link_can_decide(kind: type) -> None:
     """An agent that holds one can ask and report."""
     forbidden = ("decide", "vote", "revoke", "add_token", "approve")
     assert not [name for name in dir(kind) if name.startswith(forbidden)]
+
+
+async def test_a_conflict_carries_how_it_stands(store: Store) -> None:
+    """So that the loser can be shown who was first."""
+    approval = await approve(store)
+    with pytest.raises(Conflict) as refusal:
+        await decide(store, approval, by=BOB)
+    assert refusal.value.approval == approval
+    assert str(refusal.value) == "ann has decided already: Allow once"
 
 
 def test_errors_of_a_store_are_the_kernel_s() -> None:

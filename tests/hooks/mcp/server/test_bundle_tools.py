@@ -69,6 +69,17 @@ async def test_a_question_is_told_with_its_options_and_who_is_asked(world: World
     assert not world.store.exists()
 
 
+async def test_what_no_hook_minds_may_go_on_as_far_as_limits_let_it(world: World) -> None:
+    """The default bundle watches whether a session repeats itself."""
+    reply = await world.call("check_call", bash("ls"))
+    told = read(reply)
+    assert told["answer"] == "continue"
+    assert [(one["module"], one["kind"]) for one in told["not_asked"]] == [
+        ("hooks-progress-monitor", "depends")
+    ]
+    assert reply.text.startswith("No hook that was asked would stop or change this call. What")
+
+
 async def test_a_change_is_told_with_the_input_that_would_run(world: World) -> None:
     """And an injection with its text."""
     world.save_bundle(hooks=[{"module": "hooks-rules", "config": {"rules": RULES}}])

@@ -602,6 +602,24 @@ async def test_a_failure_that_nobody_thought_of_is_an_answer_too(monkeypatch: py
         assert "not thought of" in await take_error(channel)
 
 
+async def test_calls_do_not_wait_for_one_another():
+    """One that takes long holds up none."""
+    slow = asyncio.Event()
+
+    async def handle(request: Request) -> None:
+        if request.message["id"] == 0:
+            await slow.wait()
+        await request.reply()
+
+    async with run_channel(handle) as (channel, _):
+        for number in range(40):
+            await channel.send(ask_modern("tools/call", number, name="x"))
+        others = {(await take(channel))["id"] for _ in range(39)}
+        assert others == set(range(1, 40))
+        slow.set()
+        assert (await take(channel))["id"] == 0
+
+
 async def test_headers_repeat_the_message_that_is_sent():
     """Whatever it was before hooks changed it."""
     async with run_channel(_serve_session) as (channel, server):
