@@ -12,6 +12,7 @@ import pytest
 
 from amplifier_hooks.modules.installation import list_requirements
 from tests.docs.blocks import markdown_blocks
+from tests.docs.test_examples import NEEDS_A_MODEL
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,7 +85,12 @@ def run_with(
     )
 
 
-EMBEDDING = markdown_blocks(ROOT / "docs" / "embedding.md")
+# Those that ask a model are run with one: tests/docs/test_own_loop.py.
+EMBEDDING = [
+    one
+    for one in markdown_blocks(ROOT / "docs" / "embedding.md")
+    if not NEEDS_A_MODEL.search(one.source)
+]
 
 
 @pytest.mark.parametrize(

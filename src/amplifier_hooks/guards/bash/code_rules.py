@@ -87,7 +87,8 @@ def _skip_parts(script: str, at: int) -> int | None:
         return None
     end = re.escape(sign)
     # In a class the sign is a letter like any other, `s/[/]/x/`; classes without it are enough.
-    first = rf"(?:[^{end}\\\[\n]|\\.|\[[^\]{end}\\]+\])*{end}"
+    inside = rf"(?:[^\]{end}\\]|\\[a-z])+"
+    first = rf"(?:[^{end}\\\[\n]|\\.|\[{inside}\])*{end}"
     second = rf"(?:[^{end}\\]|\\.)*{end}"
     found = re.compile(end + first + second, re.DOTALL).match(script, at)
     return None if found is None else found.end()
@@ -189,9 +190,16 @@ def _has_code(command: Command) -> bool:
     """Whether the interpreter is told what to run, so that its input is only text."""
     name = command.name or ""
     flags = _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset())
-    if command.flags & (flags | ({"-m"} if _is_python(name) else frozenset())):
+    if _is_python(name) and _names_module(command):
+        return True
+    if command.flags & flags:
         return True
     return bool(command.arguments) and command.arguments[0].value not in {"-", None, *_INPUTS}
+
+
+def _names_module(command: Command) -> bool:
+    """`python -m json.tool`, also as one word."""
+    return any((word.value or "").startswith("-m") for word in command.words)
 
 
 def check_opaque_code(situation: Situation) -> Objection | None:
@@ -276,4 +284,6 @@ def _is_fed(command: Command) -> bool:
     """Whether an interpreter reads its code from standard input."""
     if command.arguments:
         return command.arguments[0].value == "-"
+    if _is_python(command.name or "") and _names_module(command):
+        return False
     return bool(command.piped_from or command.stdin or command.redirects)

@@ -47,6 +47,18 @@ def unwrap_find(command: Command, owner: str) -> Script:
     return Script(tuple(made))
 
 
+def leave_bodies(command: Command) -> Command:
+    """The command of `find` without the commands that it runs."""
+    own: list[Word] = []
+    inside = False
+    for word in command.words:
+        inside = inside or word.value in _RUNS
+        if not inside:
+            own.append(word)
+        inside = inside and word.value not in {";", "+"}
+    return replace(command, words=tuple(own))
+
+
 def unwrap_fd(command: Command, owner: str) -> Script:
     """`fd PATTERN -x COMMAND` runs it on what it finds; the words are all that follow."""
     at = next((n for n, word in enumerate(command.words) if word.value in _FD_RUNS), None)

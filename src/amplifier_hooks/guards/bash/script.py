@@ -231,11 +231,25 @@ def join_scripts(scripts: Iterable[Script]) -> Script:
     )
 
 
+_BACKQUOTED = re.compile(r"`([^`\\'\"$()#<;&]*)`")
+
+
+def separate_backquotes(source: str) -> str:
+    """`` `a` `b` `` as `$(a) $(b)`, where that surely is the same: the grammar sees one there."""
+    quoted = any("`" in text for text in re.findall(r"'[^']*'", source))
+    odd = quoted or "\\" in source or "<<" in source or "#" in source or "$'" in source
+    if source.count("`") < 4 or odd:
+        return source
+    separated = _BACKQUOTED.sub(r"$(\1)", source)
+    return source if "`" in separated else separated
+
+
 def parse_script(source: str, owner: str = "shell parsing") -> Script:
     """Read a script. Never raises on its text: what cannot be read is in `unclear`."""
     if len(source) > MAX_LENGTH:
         why = f"a command of {len(source)} letters is too long to be judged"
         return Script((), (why,), whole=False)
+    source = separate_backquotes(source)
     root = parse_tree(source, owner).root_node
     nodes = list_nodes(root)
     if nodes is None:

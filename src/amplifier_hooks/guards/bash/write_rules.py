@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from amplifier_hooks.guards.bash.commands import Command
+from amplifier_hooks.guards.bash.find import leave_bodies, unwrap_find
 from amplifier_hooks.guards.bash.harmless import is_harmless
 from amplifier_hooks.guards.bash.implied_writes import look_up_writes
 from amplifier_hooks.guards.bash.situations import MOST_WORDS, Objection, Situation, list_written
@@ -103,12 +104,19 @@ def _is_of_system(situation: Situation, word: Word) -> bool:
 def _judge_named(situation: Situation) -> Objection | None:
     """Any program that does more than look may write to what it names, however it is told to."""
     command = situation.command
+    if command.name in {"find", "gfind"} and _only_looks(command):
+        command = leave_bodies(command)
     if is_harmless(command) or _only_names(command):
         return None
     for word in islice(_list_named(command), MOST_WORDS):
         if _decides_what_runs(situation, word):
             return "ask", f"it may write to {word.raw}, which decides what runs later"
     return None
+
+
+def _only_looks(find: Command) -> bool:
+    """Whether what it runs on what it finds does no more than look."""
+    return all(map(is_harmless, unwrap_find(find, "shell parsing").commands))
 
 
 def _judge_unnamed(situation: Situation) -> Objection | None:

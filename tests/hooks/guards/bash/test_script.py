@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.guards.bash.commands import Command
-from amplifier_hooks.guards.bash.script import MAX_LENGTH, Script, join_scripts, parse_script
+from amplifier_hooks.guards.bash.script import (
+    MAX_LENGTH,
+    Script,
+    join_scripts,
+    parse_script,
+    separate_backquotes,
+)
 from tests.hooks.guards.bash.reading import list_values
 
 
@@ -199,3 +207,30 @@ def test_no_text_makes_it_raise(source: str) -> None:
     script = parse_script(source)
     assert all(isinstance(reason, str) for reason in script.unclear)
     assert all(isinstance(command.text, str) for command in script.commands)
+
+
+PARTS = ["`a`", "`b a`", "`ab`", "a", " ", "'", '"', "$(b)", "`", ";", "a b", "(", "<", "\\"]
+
+
+@given(st.lists(st.sampled_from(PARTS), min_size=2, max_size=9).map("".join))
+def test_backquotes_are_separated_as_a_shell_reads_them(source: str) -> None:
+    """What a shell would run is run by the separated text as well, and nothing else is."""
+    separated = separate_backquotes(source)
+    if separated == source:
+        return
+    assert "`" not in separated
+    assert run_quietly(source) == run_quietly(separated)
+
+
+def run_quietly(source: str) -> tuple[int, str]:
+    """What bash says of a text in which every command is a harmless function."""
+    prelude = 'a() { echo "[a $*]"; }; b() { echo "[b $*]"; }; ab() { echo ab; }\nPATH=\n'
+    done = subprocess.run(
+        ["/bin/bash", "--norc", "-rc", prelude + source],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={},
+        timeout=10,
+    )
+    return done.returncode, done.stdout
