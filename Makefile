@@ -5,9 +5,10 @@ SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
 AGENTDOJO ?=
+WRITE ?=
 PROJECTS = pyproject.toml src/amplifier_core/pyproject.toml src/amplifier_audit/pyproject.toml
 
-.PHONY: help demo demo-web test test-all check bench bench-security slow agents adapters mcp docs screenshots mutants wheels clean
+.PHONY: help demo demo-web test test-all check bench bench-security bench-rivals slow agents adapters mcp docs screenshots mutants wheels clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -31,9 +32,12 @@ check: .venv/dev.ok ## Lint, formatting, types and import contracts
 bench: .venv/dev.ok ## Measure against the bare loop
 	@scripts/bench
 
-bench-security: .venv/dev.ok ## Measure what the guards ask and stop (AMPLIFIER_PUBLIC_DATA=folder for public lists, AGENTDOJO=folder to install and replay that)
+bench-security: .venv/dev.ok ## Measure what the guards ask and stop (AMPLIFIER_PUBLIC_DATA=folder for public lists, AGENTDOJO=folder to install and replay that, WRITE=1 for the page)
 	@$(if $(AGENTDOJO),scripts/agentdojo $(AGENTDOJO))
-	@AMPLIFIER_AGENTDOJO=$(AGENTDOJO) .venv/bin/python -m benchmarks.security
+	@AMPLIFIER_AGENTDOJO=$(AGENTDOJO) .venv/bin/python -m benchmarks.security $(if $(WRITE),--write)
+
+bench-rivals: .venv/dev.ok ## Install the other products that bench-security measures, each in an environment of its own
+	@.venv/bin/python -m benchmarks.security.rivals
 
 slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 	@scripts/test -m slow

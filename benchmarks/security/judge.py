@@ -101,11 +101,17 @@ class Judge:
         return await self.judge("Bash", {"command": command})
 
 
+@contextmanager
+def make_project(place: Place = "project") -> Iterator[Path]:
+    """The folder that the commands are about, in an empty home, until the end."""
+    with _empty_home() as home:
+        yield _make_folder(home, place)
+
+
 @asynccontextmanager
 async def open_judge(place: Place = "project", bundle: str = "") -> AsyncIterator[Judge]:
     """A session of the default bundle, or of a project's bundle, behind one of Claude Code."""
-    with _empty_home() as home:
-        folder = _make_folder(home, place)
+    with make_project(place) as folder:
         if bundle:
             _write_bundle(folder, bundle)
         guarded = list_protected_files(folder)
