@@ -58,6 +58,13 @@ _READING_TOOLS = split_names(
 _REMOTE = re.compile(r"(?:[\w.-]+@)([\w.-]+):|([\w-]+(?:\.[\w-]+)+):(?!//)|(s3|gs|az)://([\w.-]+)")
 _TEMPORARY = re.compile(r"^(?:/tmp/|/var/tmp/|/dev/null|\$TMPDIR|\$\{?TMP)")
 _SUBSTITUTED = re.compile(r"(?:\$\(|`|<\()\s*(?:curl|wget)\b")
+_DECODERS = split_names("base64 base32 basenc xxd uudecode rev openssl")
+_EVALUATED = re.compile(
+    r"(?:\b(?:eval|source|(?:ba|z|da)?sh(?: -\w+)*)|(?:^|[;&]\s*)\.)\s+[\"']?(?:\$\(|`|<\()[^)`]*"
+    r"\b(?:base(?:64|32)|basenc|xxd|uudecode|openssl)\b"
+)
+_DIVIDERS = re.compile(r"(?<=\w)[#|;,](?=\w|;|\s|$)")
+"""What stands between the two sides of a replacement."""
 _PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File:\s*(.*?)\s*$")
 _JSON_PACKAGE = re.compile(
     r'"(@?[\w./-]+)"\s*:\s*"(?:[~^>=<*v]|\d|latest|npm:|git|http|github:)[^"]*"'
@@ -126,6 +133,7 @@ class _CommandJudge:
             yield from self._judge_packages(command)
             yield from self._judge_writes(command)
             yield from self._judge_deletion(command)
+        yield from self._judge_decoded()
         yield from self._judge_outward()
         yield from self._judge_wish()
         yield from self._judge_copies()
@@ -137,6 +145,19 @@ class _CommandJudge:
             for one in self._commands
         )
         return piped or bool(_SUBSTITUTED.search(self._text))
+
+    def _judge_decoded(self) -> Iterator[Finding]:
+        """A program that is hidden in a code until it runs."""
+        takers = [one for one in self._commands if one.name in SHELLS | INTERPRETERS]
+        piped = any(
+            _DECODERS & {*filter(None, one.piped_from)}
+            and all((word.value or "").startswith("-") for word in one.words)
+            for one in takers
+        )
+        if (piped or _EVALUATED.search(self._text)) and not self._ledger.was_said(self._text):
+            texts = self._ledger.find_words_together(self._text)
+            origin = Origin("text", texts) if texts else Origin("none")
+            yield Finding("command", self._text[:200], origin, "code that would be run")
 
     # Hosts
 
@@ -228,9 +249,10 @@ class _CommandJudge:
     def _judge_secrets(self, command: Command) -> Iterator[Finding]:
         """A file with secrets that a text names, or that stands beside an address."""
         reaches_out = any(True for one in self._commands for _ in self._list_hosts(one))
+        written = [*list_written(command)]
         for word in command.arguments:
             path = (word.value or word.raw).lstrip("@")
-            if len(path) < 4 or not is_secret(path) or self._is_meant(path):
+            if word in written or len(path) < 4 or not is_secret(path) or self._is_meant(path):
                 continue
             origin = self._lineage.find(path)
             if reaches_out or origin.label == "text":
@@ -264,18 +286,36 @@ class _CommandJudge:
             "install",
             "rsync",
             "touch",
+            "chmod",
             "truncate",
             "dd",
             "curl",
             "wget",
         }:
             targets += [one for one in list_written(command) if one not in targets]
+        if command.name == "chmod":
+            targets += list(command.operands[1:])
         if command.name in {"sed", "perl"} and "-i" in command.flags:
             targets += list(command.operands[1:])
+        yield from self._judge_written(command)
         for target in targets:
             yield from judge_place(
                 target.value or target.raw.strip("\"'"), self._text, self._lineage
             )
+
+    def _judge_written(self, command: Command) -> Iterator[Finding]:
+        """Links that a command writes into a file that is no prose."""
+        names = [word.value or "" for word in command.arguments]
+        names += [one.target.value or "" for one in command.redirects if one.writes]
+        edits = command.name in {"sed", "perl"} and "-i" in command.flags
+        prints = command.name in {"cat", "echo", "printf"} and any(
+            one.writes for one in command.redirects
+        )
+        if not (edits or prints) or any(one.endswith(_PROSE_FILES) for one in names):
+            return
+        texts = [one.value or "" for one in (*command.words, command.stdin) if one is not None]
+        content = "\n".join(_DIVIDERS.sub(" ", one) for one in texts)
+        yield from _judge_code(content, "", self._lineage)
 
     def _judge_deletion(self, command: Command) -> Iterator[Finding]:
         deletes = command.name in _DELETING or (

@@ -161,6 +161,7 @@ class Provenance:
         kept = [one for one in found if _digest(tool, one) not in remembered]
         if ledger.find_act(tool, given) not in {"read", "internal"} and not judged_again:
             ledger.write(given)
+            ledger.compose(given)
         return self._ask(tool, kept, lineage) if kept else CONTINUE
 
     def list_origins(self, tool: str, given: Any) -> dict[str, str]:

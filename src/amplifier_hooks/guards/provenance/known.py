@@ -127,6 +127,7 @@ OUTWARD: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     for command, words in (
         (r"git push\b",
          r"push|publish|\bpr\b|pull request|merge request|deploy|release|upload|ship|\bsync|"
+         r"\bci\b|pipeline|\bgr(?:een|ün)|verde|au vert|"
          r"hochlad|sube|pousse"),
         (r"(?:gh|glab) (?:pr|mr) (?:create|ready|edit)",
          r"\bpr\b|pull request|merge request|\bmr\b|submit|review"),

@@ -44,6 +44,13 @@ _WRITING_QUERY = re.compile(
 )
 _METHODS = frozenset({"post", "put", "patch", "delete"})
 _VERBS_IN_THE_MIDDLE = split_names("mark set move copy link lock switch share invite post charge")
+_STATES = split_names("status state summary report details info balance availability")
+"""Nouns that stand for looking, unless they are given."""
+_READABLE = split_names(
+    "page file files doc document documents pdf mail email message messages folder note notes link "
+    "book wiki image photo attachment record profile chat thread channel dataset spreadsheet sheet"
+)
+"""What is opened to be read."""
 _MONEY = split_names(
     "money payment payments funds fund transfer wire refund payout geld dinero argent"
 )
@@ -67,8 +74,8 @@ def split_name(tool: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=2048)
-def _split_own(tool: str) -> tuple[str, ...]:
-    """The same without the name of the server."""
+def split_own(tool: str) -> tuple[str, ...]:
+    """The words of a name without that of the server."""
     if tool[:5].casefold() == "mcp__":
         tool = tool[5:].partition("__")[2] or tool[5:]
     return split_name(tool)
@@ -77,6 +84,8 @@ def _split_own(tool: str) -> tuple[str, ...]:
 def find_act(tool: str, given: Mapping[str, Any]) -> str:
     """What a call does: `read`, a class of ACTS, `internal`, or `unknown`."""
     act = _find_act_of_name(tool)
+    if act == "read" and _sets_state(tool, given):
+        return "change"
     if act not in {"read", "unknown"}:
         return act
     for key, value in given.items():
@@ -90,11 +99,13 @@ def find_act(tool: str, given: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=2048)
 def _find_act_of_name(tool: str) -> str:
-    words = _split_own(tool)
+    words = split_own(tool)
     if not words:
         return "unknown"
     if INTERNAL.fits("".join(words)) or (len(words) > 1 and words[0] in {"todo", "agent"}):
         return "internal"
+    if act := _find_telling_act(tool, words):
+        return act
     if not READING.any(words) and _MONEY.intersection(words):
         return "pay"
     joined = {"and", "or", "und", "y", "et"} & set(words)
@@ -107,6 +118,25 @@ def _find_act_of_name(tool: str) -> str:
         return "read"
     middle = [word for word in words[1:-1] if word in _VERBS_IN_THE_MIDDLE]
     return _find_first_act([words[0], words[-1], *middle]) or "unknown"
+
+
+def _find_telling_act(tool: str, words: Sequence[str]) -> str:
+    """Of names that say it by more than one word: `web.page`, `orders.setNote`, `gate_open`."""
+    if all(map(OPEN.fits, words)):
+        return "read"
+    head = split_own(tool.rpartition(".")[2])[:1]
+    if head == ("set",) and len(words) > 1:
+        return "change"
+    if "open" in words and not _READABLE.intersection(words) and not OPEN.any(words):
+        return "change"
+    return ""
+
+
+def _sets_state(tool: str, given: Mapping[str, Any]) -> bool:
+    """Whether a name such as `mark_status` is of a tool that is given the status."""
+    states = _STATES.intersection(split_own(tool))
+    given_too = any(states.intersection(split_name(str(key))[-1:]) for key in given)
+    return given_too and bool(_find_first_act(split_own(tool.rpartition(".")[2])[:1]))
 
 
 def _find_first_act(words: Sequence[str]) -> str:

@@ -21,10 +21,12 @@ from amplifier_hooks.guards.provenance.values import (
     compact,
     find_kind,
     find_values,
+    index_number,
     list_tokens,
     list_words,
     normalize,
     read_host,
+    read_number,
 )
 from amplifier_hooks.guards.provenance.words import KEY_KEYS, SENDER_KEYS, is_plain_word
 
@@ -50,6 +52,7 @@ _NUMBERED = (
     r"task|record|user|member|card|payment|transaction|invoice|account|document|entry"
 )
 _LONG_SENTENCE = 6
+_IN_QUOTES = re.compile(r"([\"'])(.+?)\1")
 _TITLES = Stems(
     "title subject name headline filename file label topic betreff titel asunto titulo objet "
     "titre oggetto"
@@ -102,7 +105,7 @@ class Ledger:
         words = self.state["said_words"]
         if not plain:
             return True
-        if plain in words:
+        if plain in words or read_number(plain) in words or index_number(plain) in words:
             return True
         kind = find_kind(value)
         if kind in {"account", "phone"} and compact(value) in words:
@@ -206,6 +209,8 @@ class Ledger:
         found = self.state["fields"].get(plain)
         if found is None and find_kind(value) in {"account", "phone"}:
             found = self.state["fields"].get(compact(value))
+        if found is None:
+            found = self.state["fields"].get(index_number(plain))
         return [Witness(*one) for one in found or ()]
 
     def find_in_prose(self, value: str) -> list[Witness]:
@@ -215,6 +220,7 @@ class Ledger:
         found = tokens.get(plain) or tokens.get(plain.lstrip("@#")) or tokens.get(f"@{plain}")
         if not found and find_kind(value) in {"account", "phone"}:
             found = tokens.get(compact(value))
+        found = found or tokens.get(index_number(plain))
         if found:
             return [self._place(one) for one in found]
         if len(plain) < 3 or (" " not in plain and TELLING.search(plain)):
@@ -230,6 +236,17 @@ class Ledger:
         if len(plain) < 4:
             return None
         return next((self._place(number) for number in self._search(plain)), None)
+
+    def compose(self, given: Any) -> None:
+        """Remember the sentences that the agent wrote itself: in no text yet, but soon in one."""
+        for text in _list_inputs(given):
+            for one in [text, *(match[2] for match in _IN_QUOTES.finditer(text))]:
+                if " " in one and self.find_words_together(one) is None:
+                    self.state["composed"][one] = 1
+
+    def has_composed(self, text: str) -> bool:
+        """Whether the agent wrote it before it stood in a text."""
+        return normalize(text) in self.state["composed"]
 
     def make(self, name: str) -> None:
         """Remember a file that the agent made or changed."""
@@ -251,7 +268,11 @@ class Ledger:
             *self.state["record_words"].get(key, ()),
             *self.state["calls"][witness.call]["words"],
         ]
-        return any(word in said and not is_plain_word(word) for word in words)
+        if any(word in said and not is_plain_word(word) for word in words):
+            return True
+        joined = self.state["said"].replace(" ", "")  # Fjord Museum, at fjordmuseum.example
+        long = (one for one in self.state["calls"][witness.call]["words"] if len(one) > 7)
+        return any(one.isalpha() and one in joined for one in long if not is_plain_word(one))
 
     def names_record(self, witness: Witness) -> bool:
         """Whether a field of the very record carries a name that the person said."""
@@ -522,7 +543,7 @@ def _list_inputs(given: Any) -> Iterable[str]:
 
 def _list_spellings(text: str, kind: str) -> set[str]:
     """The ways in which a field is compared."""
-    spellings = {normalize(text)}
+    spellings = {normalize(text), index_number(text) or normalize(text)}
     if kind in {"account", "phone"}:
         spellings.add(compact(text))
     if kind == "link":
@@ -549,6 +570,7 @@ _EMPTY: dict[str, Any] = {
     "senders": dict,
     "visited": dict,
     "made": dict,
+    "composed": dict,
     "used": dict,
     "written": dict,
     "remembered": dict,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from amplifier_hooks.guards.provenance.stems import split_names
-from amplifier_hooks.guards.provenance.values import list_words
+from amplifier_hooks.guards.provenance.values import list_tokens, list_words, read_number
 from amplifier_hooks.guards.provenance.words import (
     LEADING,
     NOUNS_TOO,
@@ -42,6 +42,11 @@ _STATING = split_names(
     "le les des il elle est sont mon ma notre het een is zijn lo gli x"
 )
 """Words of sentences that tell something."""
+_ENGLISH = split_names("the and to of is my for with what that this it her his from on please who")
+_WISHING = split_names(
+    "want wanna need wish quiero quisiera necesito möchte moechte will brauche veux voudrais "
+    "vorrei voglio wil quero"
+)
 _TELLING = split_names("tell give send dime gib")
 _DELEGATING = re.compile(
     r"\b(?:follow(?!-?ing\b|[ -]?up)\w*|according to|as (?:\S+ ){0,6}(?:says?|said|describe[sd]?|"
@@ -69,6 +74,10 @@ _REPLYING = re.compile(
     r"contesta\w*|"
     r"répond\w*|rispond\w*|antwoord\w*|beantwoord)\b|回复|返信|返事"
 )
+_PRONOUNS = re.compile(
+    r"(\w{3,}?)(?:se|me|te|nos|glie|ce)?(?:me|te|le|les|lo|la|los|las|nos|mi|ci|gli|li|ne)"
+)
+_UNACCENTED = str.maketrans("áéíóúàèìòù", "aeiouaeiou")
 _CONFIRMING = 5
 _CONSENT = split_names(
     "yes yep yeah ok okay sure ahead go please correct right exactly perfect confirmed "
@@ -94,13 +103,29 @@ class Request:
     kinds: frozenset[str] = frozenset()
     """The kinds of values that it names: an address, an account, a link."""
     words: frozenset[str] = frozenset()
+    told: str = ""
+    """The words of the clauses that are no questions."""
     text: str = ""
     """The prompt in small letters."""
+
+    @property
+    def is_english(self) -> bool:
+        """Whether its small words are English ones."""
+        return len(self.words & _ENGLISH) > 1
 
     @property
     def only_asks(self) -> bool:
         """Whether nothing is to be changed or sent."""
         return self.asks and not (self.acts or self.is_opaque or self.delegates)
+
+    def dictates(self, value: str) -> bool:
+        """Whether the person said a value, or how it begins, and not in a question."""
+        words = list_words(value)
+        begun = words[:2] if words[:1] and words[0].isdecimal() else words[:4]
+        said = f" {' '.join(begun)} " in self.told
+        number = read_number(value)
+        numbers = (f" {number} ", f" ={number} ") if number else ()
+        return bool(words) and (said or any(one in self.told for one in numbers))
 
     def covers(self, act: str) -> bool:
         """Whether an act of this class was asked for."""
@@ -115,13 +140,22 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     """The wishes of a prompt; a word of consent goes on with those before it."""
     text = _CITED.sub(" x ", prompt).casefold()
     acts: set[str] = set()
+    told: list[str] = []
+    numbers: set[str] = set()
     asks = is_opaque = False
     for sentence in _SENTENCES.split(text):
+        questions = False
         for number, clause in enumerate(_CLAUSES.split(sentence)):
             found, kind = _read_clause(clause)
             acts |= found
+            wishes = _WISHING.intersection(list_words(clause))
+            questions = kind == "asks" or (questions and not found and not wishes)
+            if not questions:
+                told += list_words(clause)
+                numbers |= list_tokens(clause)
             asks = asks or kind == "asks"
             is_opaque = is_opaque or (kind == "opaque" and number == 0)
+        told.append("|")
     words = frozenset(list_words(text))
     if before is not None and len(words) <= _CONFIRMING and words & _CONSENT and not acts:
         return before
@@ -136,6 +170,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
         bool(_COPYING.search(text)),
         frozenset(kinds),
         words,
+        f" {' '.join([*told, *sorted(numbers)])} ",
         prompt.casefold(),
     )
 
@@ -151,7 +186,8 @@ def _read_clause(clause: str) -> tuple[set[str], str]:
     if first == len(words):
         return set(), "tells"
     head = words[first]
-    asks = head in QUESTION
+    heads = (*_list_forms(head), *head.split("'"), f"{head}e")  # what's; such and suche
+    asks = not QUESTION.isdisjoint(heads)
     if head in _TELLING:
         asks = words[first + 1 : first + 2] != [] and words[first + 1] in _ME
     acts: set[str] = set()
@@ -167,4 +203,14 @@ def _read_clause(clause: str) -> tuple[set[str], str]:
 
 
 def _find_acts(word: str) -> set[str]:
-    return {act for act, stems in REQUESTED.items() if stems.fits(word)}
+    forms = _list_forms(word)
+    return {act for act, stems in REQUESTED.items() if stems.any(forms)}
+
+
+def _list_forms(word: str) -> tuple[str, ...]:
+    """A word, and without the pronouns that Spanish and Italian put behind a verb: `mándale`."""
+    match = _PRONOUNS.fullmatch(word)
+    if match is None:
+        return (word,)
+    plain = match[1].translate(_UNACCENTED)
+    return (word, match[1], plain)

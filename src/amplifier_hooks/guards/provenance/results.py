@@ -26,6 +26,9 @@ _YAML_LINE = re.compile(r"\s*(?:-\s+)?[\w-]{1,40}:(?:\s|$)|\s*-\s+\S|\s+\S|\s*$|
 _TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*\|?")
 _KEY_SPLIT = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*", re.UNICODE)
 _SENTENCE = re.compile(r"[.!?;:,]\s+\S|[.!?]$")
+_NAMED_ADDRESS = re.compile(r"[^\W\d_][^<>@!?;:\n]{0,50}<[^<>@\s]+@[^<>@\s]+>")
+_ONE_KEY = re.compile(r"\s*([^\W\d_]\w{0,30}): +([\w/-]*\d[\w/-]*)\s*")
+"""What a system says of what it has just made: `booking: B-12`."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -60,6 +63,8 @@ def is_prose(key: str, text: str) -> bool:
         return True
     if PROSE_KEYS.any(split_key(key)[-2:]):
         return True
+    if _NAMED_ADDRESS.fullmatch(text):
+        return False
     words = text.split()
     if len(words) > _MOST_WORDS or (len(words) > 2 and _SENTENCE.search(text)):
         return True
@@ -163,6 +168,8 @@ def _parse_literal(text: str) -> Any:
 
 
 def _parse_yaml(text: str) -> Any:
+    if one := _ONE_KEY.fullmatch(text):
+        return {one[1]: one[2]}
     lines = text.splitlines()
     if len(lines) < 2 or (":" not in text and not text.lstrip().startswith("- ")):
         return text

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from amplifier_hooks.guards.provenance.known import WELL_KNOWN
+from amplifier_hooks.guards.provenance.labels import split_own
 from amplifier_hooks.guards.provenance.ledger import Witness
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
 from amplifier_hooks.guards.provenance.results import is_prose, split_key
@@ -17,6 +18,7 @@ from amplifier_hooks.guards.provenance.values import (
     HOST,
     find_kind,
     find_values,
+    list_words,
     normalize,
     read_host,
 )
@@ -29,6 +31,7 @@ from amplifier_hooks.guards.provenance.words import (
     STRICT,
     TARGET_KEYS,
     WEAK_RIGHTS,
+    is_plain_word,
 )
 
 _ATTACHED = Stems("attachment attachments attach anhang adjunto adjuntos pieces")
@@ -72,16 +75,60 @@ def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterato
     if act == "read":
         yield from _judge_reading(tool, given, lineage)
         return
-    request = lineage.request
-    if act == "unknown":
-        if request.only_asks:
-            act = "unasked"
-    elif not request.covers(act):
+    dictated = _is_dictated(given, act, lineage)
+    if act != "unknown" and not lineage.request.covers(act) and not dictated:
         yield Finding("", act, Origin("none"), "act")
+    if not dictated and _is_unasked(tool, given, act, lineage):
+        act = "unasked"
     for path, key, text in list_scalars(given):
         finding = _judge_argument(path, key, text, act, lineage)
         if finding is not None:
             yield finding
+
+
+def _is_dictated(given: Mapping[str, Any], act: str, lineage: Lineage) -> bool:
+    """Whether the person said what is to be set, booked or paid, and no text said any of it."""
+    if act in {"send", "delete"}:
+        return False
+    dictated = False
+    for _, key, text in list_scalars(given):
+        words = split_key(key)[-3:]
+        if CONTENT_KEYS.any(words):
+            continue
+        said = lineage.request.dictates(text)
+        dictated = dictated or (said and not TARGET_KEYS.any(words) and not find_kind(text))
+        foreign = lineage.find(text).label in {"text", "sender"}
+        if foreign and not said and not _is_partly_said(text, lineage):
+            return False
+    return dictated
+
+
+def _is_unasked(tool: str, given: Mapping[str, Any], act: str, lineage: Lineage) -> bool:
+    """Whether nothing shows that the person wanted what a call changes."""
+    if act == "unknown" and lineage.request.only_asks:
+        return True
+    return act in {"change", "unknown"} and not _is_related(tool, given, lineage)
+
+
+def _is_related(tool: str, given: Mapping[str, Any], lineage: Lineage) -> bool:
+    """Whether what a call changes is what the request is about, as far as words show that."""
+    request = lineage.request
+    if request.delegates or request.is_opaque or not (request.acts or request.asks):
+        return True
+    if not request.is_english and "change" in request.acts:
+        return True
+    foreign = [
+        key
+        for _, key, text in list_scalars(given)
+        if lineage.find(text).label in {"text", "sender", "none"}
+    ]
+    names = {*split_own(tool), *(word for key in foreign for word in split_key(key))}
+    return any(_share_stem(one, said) for one in names for said in request.words)
+
+
+def _share_stem(one: str, other: str) -> bool:
+    shortest = min(len(one), len(other))
+    return shortest > 2 and (one == other or (shortest > 3 and one[:4] == other[:4]))
 
 
 def _judge_argument(path: str, key: str, text: str, act: str, lineage: Lineage) -> Finding | None:
@@ -145,11 +192,23 @@ def _judge_destination(
     origin = lineage.find(text)
     if origin.is_vouched:
         return None
+    if not kind and act in {"change", "unknown"} and _is_partly_said(text, lineage):
+        return None
     if not kind and origin.label == "none":
         outward = act in {"send", "share"}
         if not outward or lineage.ledger.names_word(plain.split()):
             return None
     return Finding(path, text, origin, "destination")
+
+
+def _is_partly_said(text: str, lineage: Lineage) -> bool:
+    """Whether it is the full name of somebody whom the person named."""
+    words = text.split()
+    return (
+        len(words) in {2, 3}
+        and all(map(str.isalpha, words))
+        and lineage.ledger.names_word(list_words(text))
+    )
 
 
 def _judge_content(path: str, text: str, words: Sequence[str], lineage: Lineage) -> Finding | None:
@@ -164,7 +223,7 @@ def _judge_content(path: str, text: str, words: Sequence[str], lineage: Lineage)
             continue
         return Finding(path, value, origin, "content")
     ledger = lineage.ledger
-    if lineage.request.copies or not CONTENT_KEYS.any(words):
+    if lineage.request.copies or not CONTENT_KEYS.any(words) or ledger.has_composed(text):
         return None
     copied = ledger.find_sentence(text)
     if copied is None and _NAMES.any(words) and not ledger.find(text):
@@ -225,9 +284,19 @@ def _is_in_meant_text(text: str, act: str, witness: Witness, lineage: Lineage) -
     ledger = lineage.ledger
     if lineage.is_in_named_line(text, witness) or ledger.is_listed(text, witness):
         return True
+    if act not in STRICT and _names_most(text, lineage):
+        return True
+    if act not in STRICT and lineage.request.delegates:
+        return any(ledger.is_pointed_at(one) for one in ledger.find_in_prose(text))
     if act == "change" and ledger.names_record(witness):
         return True
     return act in {"pay", "change"} and lineage.ledger.names_file(witness.call)
+
+
+def _names_most(text: str, lineage: Lineage) -> bool:
+    """Whether the person said all words of a longer name that tell, and its numbers."""
+    words = [one for one in list_words(text) if one.isdigit() or not is_plain_word(one)]
+    return len(words) > 1 and all(map(lineage.ledger.was_said, words))
 
 
 def _judge_other(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:

@@ -13,6 +13,7 @@ HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
 WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
+_NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)+(?![\w-])")
 _TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
 TELLING = re.compile(r"[\d@./:_\-#]")
 _JOINS = frozenset("/=@")
@@ -85,6 +86,26 @@ def list_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
+def read_number(text: str) -> str:
+    """A number as it is compared: `79,90` is 79.9, `1.250,00` is 1250; empty for anything else."""
+    parts = re.split(r"[.,]", text.strip())
+    if not all(map(str.isdecimal, parts)):
+        return ""
+    grouped = len(parts) > 1 and len(parts[-1]) == 3 and len(parts[0]) < 4 and parts[0] != "0"
+    decimals = [] if len(parts) == 1 or grouped else parts[-1:]
+    groups = parts[: len(parts) - len(decimals)]
+    if any(len(one) != 3 for one in groups[1:]):
+        return ""
+    number = "".join(groups)
+    return f"{number}.{decimals[0]}".rstrip("0").rstrip(".") if decimals else number
+
+
+def index_number(text: str) -> str:
+    """Under what a number is looked up that may be written otherwise; empty for anything else."""
+    number = read_number(text)
+    return f"={number}" if number else ""
+
+
 def list_tokens(text: str) -> set[str]:
     """The parts of a text that can be a value: those with a digit or a sign inside.
 
@@ -102,6 +123,7 @@ def list_tokens(text: str) -> set[str]:
         else:
             found.update(_read_token(token))
     found.update(list_spaced(text))
+    found.update(map(index_number, _NUMBER.findall(text)))
     found.discard("")
     return found
 
@@ -116,6 +138,8 @@ def _read_token(token: str) -> Iterator[str]:
             yield read_host(named)
     else:
         yield token
+    if re.search(r".@\d[\w.-]*$", token):  # a package of a version
+        yield token.rpartition("@")[0]
     if "=" in token and "://" not in token:
         yield from (part.strip(_ENDS) for part in token.split("="))
     elif "@" in token and ":" in token:

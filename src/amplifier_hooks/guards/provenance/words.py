@@ -102,7 +102,7 @@ INTERNAL = Stems(
 OPEN = Stems(
     "web url urls http https fetch webfetch websearch browse browser internet page pages webpage "
     "site website crawl scrape google bing duckduckgo news rss feed feeds wiki wikipedia download "
-    "online navigate tavily firecrawl "
+    "online navigate tavily firecrawl seite seiten webseite webseiten pagina página sitio pagine "
 )
 MAIL = Stems(
     "mail mails email emails inbox mailbox issue issues comment comments review reviews ticket "
@@ -322,13 +322,17 @@ QUESTION = split_names(
     "muestra resume explica dime cuenta compara revisa hay está quel quelle quels quelles qui "
     "quand où combien pourquoi est-ce lis cherche montre résume explique compare trouve "
     "liste che cosa quale quali chi quando dove quanto quanti come leggi cerca mostra riassumi "
+    "cos dov com qu où "
     "spiega trova wat welke wie wanneer waar hoeveel hoe waarom lees zoek toon vat leg vind o "
     "qual quem onde leia procure mostre resuma explique"
 )
 """Words that begin a request that only asks; also how its language is known."""
 
 TOLD_KINDS: dict[str, Stems] = {
-    "mail": Stems("email emails mail e-mail correo courriel e-mailadresse 邮箱 メール"),
+    "mail": Stems(
+        "email emails mail mails e-mail correo correos courriel mailadress* emailadress* "
+        "e-mailadress* électronique indirizzo 邮箱 メール"
+    ),
     "link": Stems("link links url urls enlace enlaces lien liens collegamento 链接 リンク"),
     "account": Stems(
         "iban account bank details bill invoice konto rechnung cuenta factura compte facture conto "
