@@ -83,7 +83,7 @@ def _measure_cost() -> Iterator[Row]:
         reads.append(_time(lambda said=said: guard.on_result("", said)))  # type: ignore[misc]
         given = {"to": f"guest{at}@inn.example", "body": f"Breakfast is at {at}. See you there."}
         call = {"tool_name": "send_mail", "tool_input": given}
-        calls.append(_time(lambda call=call: guard.on_tool("", call)))  # type: ignore[misc]
+        calls.append(_time(lambda call=call: guard.judge(call)))  # type: ignore[misc]
     within = [
         compute_share(sum(one <= _LIMIT for one in each), len(each)) for each in (reads, calls)
     ]

@@ -2,7 +2,8 @@
 
 Listens to  prompt:submit, tool:post, tool:error, mcp:list, approval:granted, tool:pre
 Answers     ask_user, or continue
-Configure   labels, trust, off, strict, priority, timeout, approval_*
+Emits       provenance:judged, with the origin of each value that a call was judged by
+Configure   labels, sinks, priority, timeout, approval_*
 
 No model and no network: it compares what a call would do with what the person said and with what
 the agent has read.
@@ -12,11 +13,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NotRequired, TypedDict
 
 from pydantic import Field
 
-from amplifier_core.events import APPROVAL_GRANTED, PROMPT_SUBMIT, TOOL_ERROR, TOOL_POST, TOOL_PRE
+from amplifier_core.events import (
+    APPROVAL_GRANTED,
+    PROMPT_SUBMIT,
+    TOOL_ERROR,
+    TOOL_POST,
+    TOOL_PRE,
+    Event,
+    EventData,
+)
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
@@ -27,8 +37,10 @@ from amplifier_hooks.guards.provenance.commands import judge_project_call
 from amplifier_hooks.guards.provenance.labels import PROJECT_TOOLS
 from amplifier_hooks.guards.provenance.ledger import Ledger
 from amplifier_hooks.guards.provenance.lineage import Lineage, list_scalars
+from amplifier_hooks.guards.provenance.overrides import Label, Overrides, Sink
 from amplifier_hooks.guards.provenance.request import Request, read_request
 from amplifier_hooks.guards.provenance.sinks import Finding, judge_call
+from amplifier_hooks.guards.provenance.values import normalize
 from amplifier_hooks.machine.text import to_one_line
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.modules.registration import (
@@ -45,6 +57,7 @@ NAME = "hooks-provenance"
 CONTINUE = HookResult(action="continue")
 _MOST_FINDINGS = 5
 _LONGEST_VALUE = 300
+_MOST_JUDGED = 30
 
 
 class Config(GuardConfig):
@@ -54,6 +67,33 @@ class Config(GuardConfig):
         default_factory=lambda: ["Allow once", "Allow always for these values", "Deny"],
         min_length=1,
     )
+    labels: dict[str, Label] = Field(default_factory=dict)
+    sinks: dict[str, Sink] = Field(default_factory=dict)
+
+
+class JudgedValue(TypedDict):
+    """Where a value of a call comes from: its place and a digest, not the value."""
+
+    argument: str
+    label: str
+    digest: str
+    tool: NotRequired[str]
+    """The tool whose result has it."""
+    call: NotRequired[str]
+    """The id of that call."""
+    field: NotRequired[str]
+    """The place in that result; absent where all of it is one text."""
+
+
+class JudgedData(EventData):
+    """A call was judged by where its values come from, before it runs."""
+
+    tool_name: str
+    tool_call_id: NotRequired[str]
+    values: list[JudgedValue]
+
+
+JUDGED = Event[JudgedData]("provenance:judged")
 
 
 class Provenance:
@@ -62,6 +102,7 @@ class Provenance:
     def __init__(self, host: Host, config: Config) -> None:
         self._host = host
         self._config = config
+        self._overrides = Overrides(config.labels, config.sinks)
         self._ledger: Ledger | None = None
         self._requests: Request | None = None
         self._described: set[str] = set()
@@ -72,7 +113,7 @@ class Provenance:
         """The ledger, in the session's state."""
         state = self._host.session_state.setdefault(NAME, {})
         if self._ledger is None or self._ledger.state is not state:  # new, or resumed
-            self._ledger = Ledger(state)
+            self._ledger = Ledger(state, self._overrides)
         return self._ledger
 
     @property
@@ -110,7 +151,12 @@ class Provenance:
     def _read(self, data: dict[str, Any], result: Any) -> None:
         """Take in a result; one that cannot be read counts as a text that has everything in it."""
         try:
-            self.ledger.read(str(data.get("tool_name", "")), data.get("tool_input") or {}, result)
+            self.ledger.read(
+                str(data.get("tool_name", "")),
+                data.get("tool_input") or {},
+                result,
+                str(data.get("tool_call_id") or ""),
+            )
         except Exception:
             logger.exception("A result cannot be read")
             self.ledger.give_up()
@@ -138,8 +184,19 @@ class Provenance:
             self.ledger.state["remembered"].update(dict.fromkeys(digests, 1))
         return CONTINUE
 
-    def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        """A call, before it runs; one that cannot be judged is asked about."""
+    async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        """A call, before it runs; what it was judged by is told to the trail."""
+        answer, values = self.judge(data)
+        if values and not data.get("judged_again"):
+            told: JudgedData = {"tool_name": str(data.get("tool_name", "")), "values": values}
+            for key in ("tool_call_id", "session_id"):
+                if data.get(key):
+                    told[key] = str(data[key])
+            await self._host.notify(JUDGED, told)
+        return answer
+
+    def judge(self, data: Mapping[str, Any]) -> tuple[HookResult, list[JudgedValue]]:
+        """The answer to a call, and the origins of its values; asked about if that fails."""
         tool = str(data.get("tool_name", ""))
         given = data.get("tool_input") or {}
         try:
@@ -148,13 +205,15 @@ class Provenance:
             logger.exception("A call cannot be judged")
             why = f"it cannot be told where its values come from ({describe_error(failure)})"
             shown = shorten(to_one_line(tool, 80), 80)
-            return self._config.ask_user(f"Allow {shown}?\n\n- {why}", f"not judged: {why}")
+            return self._config.ask_user(f"Allow {shown}?\n\n- {why}", f"not judged: {why}"), []
 
-    def _answer(self, tool: str, given: Mapping[str, Any], *, judged_again: bool) -> HookResult:
+    def _answer(
+        self, tool: str, given: Mapping[str, Any], *, judged_again: bool
+    ) -> tuple[HookResult, list[JudgedValue]]:
         ledger = self.ledger
         if not ledger.is_tainted:
             ledger.use(given)
-            return CONTINUE
+            return CONTINUE, []
         lineage = Lineage(ledger, self._request)
         found = list(self._judge(tool, given, lineage))
         remembered = ledger.state["remembered"]
@@ -162,7 +221,8 @@ class Provenance:
         if ledger.find_act(tool, given) not in {"read", "internal"} and not judged_again:
             ledger.write(given)
             ledger.compose(given)
-        return self._ask(tool, kept, lineage) if kept else CONTINUE
+        values = _list_judged(given, lineage)
+        return (self._ask(tool, kept, lineage) if kept else CONTINUE), values
 
     def list_origins(self, tool: str, given: Any) -> dict[str, str]:
         """The label of each argument of a call; of a command, the worst of its values."""
@@ -216,6 +276,24 @@ def describe(tool: str, finding: Finding, lineage: Lineage) -> str:
     where = f"{lineage.ledger.get_tool(witness)}{f' → {witness.path}' if witness.path else ''}"
     quote = to_one_line(lineage.ledger.quote(finding.value), 200)
     return f"{line}\n  Read in {to_one_line(where, 120)}" + (f": “…{quote}…”" if quote else ".")
+
+
+def _list_judged(given: Mapping[str, Any], lineage: Lineage) -> list[JudgedValue]:
+    """The values that were looked up for a call, as the trail keeps them."""
+    paths = [(path, text) for path, _, text in list_scalars(given)]
+    judged = []
+    for value, origin in islice(lineage.found.items(), _MOST_JUDGED):
+        argument = next((path for path, text in paths if value in text), "")
+        one = JudgedValue(
+            argument=argument, label=origin.label, digest=digest_text(normalize(value))
+        )
+        if origin.witness is not None:
+            one["tool"] = lineage.ledger.get_tool(origin.witness)
+            one["call"] = lineage.ledger.get_call_id(origin.witness)
+            if origin.witness.path:
+                one["field"] = shorten(to_one_line(origin.witness.path, 120), 120)
+        judged.append(one)
+    return judged
 
 
 def _digest(tool: str, finding: Finding) -> str:

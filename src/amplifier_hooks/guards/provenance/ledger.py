@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from amplifier_hooks.guards.provenance.labels import Source, find_act, find_source
+from amplifier_hooks.guards.provenance.overrides import Overrides
 from amplifier_hooks.guards.provenance.results import Part, read_result, split_key
 from amplifier_hooks.guards.provenance.stems import Stems
 from amplifier_hooks.guards.provenance.values import (
@@ -74,8 +75,9 @@ class Witness:
 class Ledger:
     """Remembers, and finds the witnesses of a value."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, overrides: Overrides | None = None) -> None:
         self.state = state
+        self.overrides = overrides or Overrides()
         for key, empty in _EMPTY.items():
             state.setdefault(key, empty())
         self._flat: dict[int, str] = {}
@@ -132,7 +134,7 @@ class Ledger:
 
     # What was read
 
-    def read(self, tool: str, given: Mapping[str, Any], result: Any) -> None:
+    def read(self, tool: str, given: Mapping[str, Any], result: Any, call_id: str = "") -> None:
         """Take in the result of a call."""
         source = self.find_source(tool, given)
         if source == "open":
@@ -141,7 +143,7 @@ class Ledger:
                     self.state["visited"][read_host(value)] = 1
         command = str(given.get("command") or given.get("cmd") or "")
         path = str(given.get("file_path") or given.get("path") or given.get("filePath") or "")
-        call = self._open_call(tool, given)
+        call = self._open_call(tool, given, call_id)
         if source != "own" or find_act(tool, given) == "internal":
             self.state["tainted"] = True
         is_file = any(FILE.search(one) for one in _list_inputs(given))
@@ -180,11 +182,15 @@ class Ledger:
 
     def find_act(self, tool: str, given: Mapping[str, Any]) -> str:
         """What a call does, by its name, its input and what its server says."""
+        if told := self.overrides.find_act(tool):
+            return told
         act = find_act(tool, given)
         return "change" if act == "read" and "change" in self._list_hints(tool) else act
 
     def find_source(self, tool: str, given: Mapping[str, Any]) -> Source:
         """Who could have written what a call returns, with what its server says."""
+        if told := self.overrides.find_label(tool):
+            return told
         source = find_source(tool, given)
         return "open" if source == "own" and "open" in self._list_hints(tool) else source
 
@@ -313,6 +319,10 @@ class Ledger:
         """The tool whose result it is."""
         return str(self.state["calls"][witness.call]["tool"])
 
+    def get_call_id(self, witness: Witness) -> str:
+        """The id of the call whose result it is, if it has one."""
+        return str(self.state["calls"][witness.call].get("id", ""))
+
     def get_source(self, witness: Witness) -> Source:
         """The label of the call's result."""
         source: Source = self.state["calls"][witness.call]["source"]
@@ -399,13 +409,14 @@ class Ledger:
 
     # Inside
 
-    def _open_call(self, tool: str, given: Mapping[str, Any]) -> int:
+    def _open_call(self, tool: str, given: Mapping[str, Any], call_id: str = "") -> int:
         values = list(_list_inputs(given))[:60]
         inputs = [one for value in values for one in list_words(value)[:20]]
         words = sorted({*values, *inputs[:60], *_list_names(inputs)})
         self.state["calls"].append(
             {
                 "tool": tool,
+                "id": call_id,
                 "words": words,
                 "source": self.find_source(tool, given),
                 "opens": any(find_kind(one) in {"link", "host"} for one in _list_inputs(given)),

@@ -44,9 +44,16 @@ class Lineage:
     def __init__(self, ledger: Ledger, request: Request) -> None:
         self.ledger = ledger
         self.request = request
+        self.found: dict[str, Origin] = {}
+        """The origin of each value that was asked for."""
 
     def find(self, value: str) -> Origin:
         """The origin of a value."""
+        if value not in self.found:
+            self.found[value] = self._find(value)
+        return self.found[value]
+
+    def _find(self, value: str) -> Origin:
         ledger = self.ledger
         if ledger.was_said(value):
             return Origin("user")

@@ -12,6 +12,7 @@ from amplifier_hooks.guards.provenance.known import WELL_KNOWN
 from amplifier_hooks.guards.provenance.labels import split_own
 from amplifier_hooks.guards.provenance.ledger import Witness
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
+from amplifier_hooks.guards.provenance.overrides import Kind
 from amplifier_hooks.guards.provenance.results import is_prose, split_key
 from amplifier_hooks.guards.provenance.stems import Stems, split_names
 from amplifier_hooks.guards.provenance.values import (
@@ -80,8 +81,12 @@ def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterato
         yield Finding("", act, Origin("none"), "act")
     if not dictated and _is_unasked(tool, given, act, lineage):
         act = "unasked"
+    kinds = lineage.ledger.overrides.list_kinds(tool)
     for path, key, text in list_scalars(given):
-        finding = _judge_argument(path, key, text, act, lineage)
+        if key in kinds:
+            finding = _judge_told(kinds[key], path, text, act, lineage)
+        else:
+            finding = _judge_argument(path, key, text, act, lineage)
         if finding is not None:
             yield finding
 
@@ -141,6 +146,25 @@ def _judge_argument(path: str, key: str, text: str, act: str, lineage: Lineage) 
     if RIGHT_KEYS.any(words) and len(text) < 40:
         return _judge_right(path, text, lineage)
     return _judge_plain(path, words, text, act, lineage)
+
+
+def _judge_told(told: Kind, path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
+    """An argument of which the options say what it decides."""
+    match told:
+        case "destination":
+            return _judge_destination(path, text, find_kind(text), act, lineage)
+        case "target":
+            return _judge_target(path, text, act, lineage)
+        case "content":
+            return _judge_content(path, text, ["content"], lineage)
+        case "amount":
+            return _judge_amount(path, text, act, lineage)
+        case "secret":
+            return _judge_secret(path, text, lineage)
+        case "right":
+            return _judge_right(path, text, lineage)
+        case "plain":
+            return None
 
 
 def _judge_plain(

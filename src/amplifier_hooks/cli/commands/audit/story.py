@@ -31,6 +31,7 @@ from amplifier_hooks.cli.commands.audit.story_lines import (
     describe_failure,
     describe_handover,
     describe_modification,
+    describe_origins,
     describe_outcome,
     describe_unheeded,
     format_milliseconds,
@@ -139,6 +140,7 @@ class Story:
         self._calls: dict[Key, str] = {}
         self._writing: dict[str, str] = {}
         self._written: dict[str, str] = {}
+        self._origins: dict[tuple[str, str], Line] = {}
         self._failures: set[tuple[str, str, str]] = set()
         self._denied: set[str] = set()
 
@@ -278,6 +280,15 @@ class Story:
         if len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
         yield ("tool", f"● {name}"), ("", f"  {about}" if about else "")
+        if origins := self._origins.pop(_get_key(record, data.get("tool_call_id")), None):
+            yield origins
+
+    def _trace(self, record: Record, data: Data) -> Iterator[Line]:
+        """Recorded before the event of the call whose hook judged it, and told behind that."""
+        if len(self._origins) > _MOST_CALLS:
+            self._origins.clear()
+        self._origins[_get_key(record, data.get("tool_call_id"))] = describe_origins(data)
+        yield from ()
 
     def _return(self, record: Record, data: Data) -> Iterator[Line]:
         result = read_map(data.get("tool_result"))
@@ -376,6 +387,7 @@ _EVENTS: dict[str, Callable[[Story, Record, Data], Iterator[Line]]] = {
     "prompt:submit": Story._prompt,
     "provider:request": Story._forget_calls,
     "tool:pre": Story._call,
+    "provenance:judged": Story._trace,
     "tool:post": Story._return,
     "tool:error": Story._raise,
     "policy:violation": Story._violate,

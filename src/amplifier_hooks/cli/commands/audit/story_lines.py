@@ -72,6 +72,32 @@ _TEXTS = ("textResultForLlm", "text_result_for_llm", "llmContent", "file", "cont
 _DECISIVE = ("action", "decision", "reason")
 
 
+_ORIGINS = {
+    "user": "your words",
+    "own": "your records",
+    "covered": "a text that you pointed at",
+    "sender": "whoever wrote",
+    "text": "a text",
+    "none": "nowhere",
+}
+_MOST_ORIGINS = 6
+
+
+def describe_origins(data: Data) -> Line:
+    """Where the values of a call come from, each argument once."""
+    values = data.get("values")
+    told: dict[str, None] = {}
+    for value in values if isinstance(values, list) else ():
+        one = read_map(value)
+        place = " → ".join(filter(None, (read_text(one.get(key)) for key in ("tool", "field"))))
+        words = _ORIGINS.get(read_text(one.get("label")), "?")
+        where = f"{words} ({escape(place)})" if place else words
+        told[f"{escape(read_text(one.get('argument'))) or 'input'} from {where}"] = None
+    kept = list(told)[:_MOST_ORIGINS]
+    more = [f"{len(told) - len(kept)} more"] if len(told) > len(kept) else []
+    return (("dim", f"  origins: {'; '.join([*kept, *more])}"),)
+
+
 def read_time(record: Record) -> datetime | None:
     """When, on the clock of whoever reads; None if that is not a time."""
     try:

@@ -246,3 +246,19 @@ def test_what_a_hook_said_behind_a_denial_is_told_as_that() -> None:
         "✗ denied by guard: not here",
         "· other also said modify",
     ]
+
+
+def test_the_origins_of_a_call_are_told_below_it() -> None:
+    """Each argument once, in words; they are recorded before the event of the call."""
+    place = {"tool": "list_inbox", "call": "c0", "field": "body"}
+    values = [
+        {"argument": "to", "label": "text", "digest": "d1", **place},
+        {"argument": "to", "label": "text", "digest": "d2", **place},
+        {"argument": "subject", "label": "user", "digest": "d3"},
+    ]
+    judged = dispatch("provenance:judged", tool_name="Bash", tool_call_id="c1", values=values)
+    assert tell(judged, dispatch("tool:pre", **CALL), dispatch("tool:pre", **CALL)) == [
+        "● Bash  ls",
+        "  origins: to from a text (list_inbox → body); subject from your words",
+        "● Bash  ls",
+    ]
