@@ -105,7 +105,7 @@ def _word_wish(kind: str, texts: Mapping[str, Any]) -> str:
 
 
 def _write_product(one: Mapping[str, Any], sets: Iterable[str]) -> list[str]:
-    name = "**ours**" if one["name"] == OURSELVES else one["name"]
+    name = f"**{one['name']}**" if one["name"].startswith(OURSELVES) else one["name"]
     if not one["shares"]:
         return [name, one["missing"]]
     shares = one["shares"]

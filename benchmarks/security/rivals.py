@@ -14,8 +14,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from amplifier_core.events import TOOL_POST
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.guards.injection_guard import mount
 from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
+from benchmarks.security.commands import STRICT
 from benchmarks.security.compared_texts import KINDS, Kind, TextSet, list_sets
 from benchmarks.security.judge import judge_commands, make_project
 from benchmarks.security.table import compute_share
@@ -129,12 +131,6 @@ NOT_COMPARED = {
 }
 """What was looked at and left out, and why."""
 
-OURS: Mapping[Kind, str] = {
-    "commands": "the default bundle, for Claude Code; asked and denied",
-    "secrets": "hooks-redaction's shapes, as the default bundle has them",
-    "injections": "hooks-injection-guard with its defaults (not in the default bundle)",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -157,8 +153,9 @@ def compare() -> Iterator[Compared]:
     for kind in KINDS:
         sets = list_sets(kind)
         texts = [text for one in sets for text in one.texts]
-        ours = _measure(sets, _ask_ourselves(kind, texts))
-        yield Compared(kind, OURSELVES, version(OURSELVES), OURS[kind], ours)
+        for title, (asked, ask_ourselves) in OURS[kind].items():
+            shares = _measure(sets, ask_ourselves(texts))
+            yield Compared(kind, title, version(OURSELVES), asked, shares)
         for rival in RIVALS:
             if kind in rival.asked:
                 yield _compare_one(rival, kind, sets, texts)
@@ -208,12 +205,16 @@ def ask(rival: Rival, kind: Kind, texts: Sequence[str]) -> list[bool]:
     return found
 
 
-def _ask_ourselves(kind: Kind, texts: Sequence[str]) -> list[bool]:
-    if kind == "commands":
-        return [one.action in {"deny", "ask_user"} for one in judge_commands(texts)]
-    if kind == "secrets":
-        redactor = Redactor(SHAPES, "benchmark", "[REDACTED:{name}]")
-        return [redactor.redact_text(text) != text for text in texts]
+def _judge_commands(bundle: str, texts: Sequence[str]) -> list[bool]:
+    return [one.action in {"deny", "ask_user"} for one in judge_commands(texts, bundle=bundle)]
+
+
+def _find_secrets(texts: Sequence[str]) -> list[bool]:
+    redactor = Redactor(SHAPES, "benchmark", "[REDACTED:{name}]")
+    return [redactor.redact_text(text) != text for text in texts]
+
+
+def _find_injections(texts: Sequence[str]) -> list[bool]:
     return asyncio.run(_ask_injection_guard(texts))
 
 
@@ -229,6 +230,26 @@ async def _ask_injection_guard(texts: Sequence[str]) -> list[bool]:
         )
         found.append(answer.action != "continue")
     return found
+
+
+OURS: Mapping[Kind, Mapping[str, tuple[str, Callable[[Sequence[str]], list[bool]]]]] = {
+    "commands": {
+        OURSELVES: ("the default bundle, for Claude Code", partial(_judge_commands, "")),
+        f"{OURSELVES}, careful": (
+            "the same with `profile: careful`",
+            partial(_judge_commands, "name: careful\nprofile: careful\n"),
+        ),
+        f"{OURSELVES}, strict": (
+            "the same with `profile: strict`",
+            partial(_judge_commands, STRICT),
+        ),
+    },
+    "secrets": {OURSELVES: ("hooks-redaction, as in the default bundle", _find_secrets)},
+    "injections": {
+        OURSELVES: ("hooks-injection-guard, not in the default bundle", _find_injections)
+    },
+}
+"""How we are asked, by kind and by name."""
 
 
 def _find_python(rival: Rival) -> Path:
@@ -257,7 +278,10 @@ def install(rival: Rival) -> str:
 
 
 def main(names: Sequence[str]) -> int:
-    """Build the environments; 1 if one failed."""
+    """Build the environments; 1 if one failed, 2 for an unknown name."""
+    if unknown := set(names) - {one.name for one in RIVALS}:
+        print(f"no product {sorted(unknown)}", file=sys.stderr)
+        return 2
     wanted = [one for one in RIVALS if not names or one.name in names]
     failed = {one.name: why for one in wanted if (why := install(one))}
     for name, why in failed.items():

@@ -48,10 +48,10 @@ def test_a_rival_that_is_not_installed_has_a_row_that_says_so(
     monkeypatch.setattr(
         rivals, "list_sets", lambda kind: [TextSet("two", kind, ["ls", "rm -rf /"], True)]
     )
-    ours, nobody = rivals.compare()
-    assert ours.shares == {"two": 50}
+    *ours, nobody = rivals.compare()
+    assert [one.shares for one in ours] == [{"two": 50}, {"two": 50}, {"two": 50}]
     assert nobody.missing == "not installed (make bench-rivals)"
-    figures = renew_comparison(EMPTY, [ours, nobody])
+    figures = renew_comparison(EMPTY, [*ours, nobody])
     assert "| nobody | not installed (make bench-rivals) |\n" in format_comparison(
         figures, "commands"
     )
@@ -115,3 +115,8 @@ def test_the_runner_answers_in_the_order_of_the_texts(tmp_path: Path) -> None:
         check=True,
     )
     assert json.loads(done.stdout) == [False, True]
+
+
+def test_an_unknown_product_is_not_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rivals.main(["nobody"]) == 2
+    assert "nobody" in capsys.readouterr().err
