@@ -25,7 +25,7 @@ def name_adapter(program: Path) -> str:
 def find_page(program: Path) -> Path:
     """The page that a program belongs to."""
     name = name_adapter(program)
-    return DOCS / ("index.md" if name == "by_hand" else f"{name.replace('_', '-')}.md")
+    return DOCS / f"{name.replace('_', '-')}.md"
 
 
 def find_quote(program: Path) -> tuple[str, str]:
