@@ -496,6 +496,8 @@ def judge_package(word: str, lineage: Lineage) -> Finding | None:
     if any(one.label == "own" for one in fields) or ledger.was_used(word):
         return None
     origin = lineage.find(name)
+    if origin.label == "none":
+        origin = lineage.find(plain)  # with its version
     if origin.label == "none" and not get_close_matches(name, POPULAR, 1, 0.9):
         return None
     if origin.label == "text" and lineage.request.delegates:

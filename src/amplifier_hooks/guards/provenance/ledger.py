@@ -23,11 +23,13 @@ from amplifier_hooks.guards.provenance.values import (
     find_kind,
     find_values,
     index_number,
+    list_numbers,
     list_tokens,
     list_words,
     normalize,
     read_host,
     read_number,
+    spell_number,
 )
 from amplifier_hooks.guards.provenance.words import KEY_KEYS, SENDER_KEYS, is_plain_word
 
@@ -98,7 +100,7 @@ class Ledger:
         self.state["said"] += f" {' '.join(list_words(own[:100_000]))} |"
         words = self.state["said_words"]
         words.update(dict.fromkeys(list_tokens(own), 1))
-        words.update(dict.fromkeys(list_words(own), 1))
+        words.update(dict.fromkeys([*list_words(own), *list_numbers(own)], 1))
         return own
 
     def was_said(self, value: str) -> bool:
@@ -226,11 +228,18 @@ class Ledger:
         found = tokens.get(plain) or tokens.get(plain.lstrip("@#")) or tokens.get(f"@{plain}")
         if not found and find_kind(value) in {"account", "phone"}:
             found = tokens.get(compact(value))
-        found = found or tokens.get(index_number(plain))
+        others = [] if found else [one for one in spell_number(plain) if one != plain]
+        found = found or next(filter(None, map(tokens.get, others)), None)
         if found:
             return [self._place(one) for one in found]
+        commas = [one for one in others if "," in one]
+        if commas:
+            return [one for form in commas for one in self._find_words(form)]
         if len(plain) < 3 or (" " not in plain and TELLING.search(plain)):
             return []  # values of this form were all taken from the texts
+        return self._find_words(plain)
+
+    def _find_words(self, plain: str) -> list[Witness]:
         pattern = re.compile(rf"(?<![\w@.-]){re.escape(plain)}(?![\w@-])")
         texts = self.state["texts"]
         numbers = (at for at in self._search(plain) if pattern.search(texts[at].replace("\n", " ")))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from amplifier_hooks.guards.provenance.stems import split_names
-from amplifier_hooks.guards.provenance.values import list_tokens, list_words, read_number
+from amplifier_hooks.guards.provenance.values import list_numbers, list_words, read_number
 from amplifier_hooks.guards.provenance.words import (
     LEADING,
     NOUNS_TOO,
@@ -111,7 +111,7 @@ class Request:
     @property
     def is_english(self) -> bool:
         """Whether its small words are English ones."""
-        return len(self.words & _ENGLISH) > 1
+        return len(self.words & _ENGLISH) > 1 or bool(re.search(r"\w['’]s\b", self.text))
 
     @property
     def only_asks(self) -> bool:
@@ -152,7 +152,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
             questions = kind == "asks" or (questions and not found and not wishes)
             if not questions:
                 told += list_words(clause)
-                numbers |= list_tokens(clause)
+                numbers |= list_numbers(clause)
             asks = asks or kind == "asks"
             is_opaque = is_opaque or (kind == "opaque" and number == 0)
         told.append("|")

@@ -118,7 +118,10 @@ def _is_unasked(tool: str, given: Mapping[str, Any], act: str, lineage: Lineage)
 def _is_related(tool: str, given: Mapping[str, Any], lineage: Lineage) -> bool:
     """Whether what a call changes is what the request is about, as far as words show that."""
     request = lineage.request
-    if request.delegates or request.is_opaque or not (request.acts or request.asks):
+    if request.delegates:
+        return True
+    is_known = request.is_english or ((request.acts or request.asks) and not request.is_opaque)
+    if not is_known:
         return True
     if not request.is_english and "change" in request.acts:
         return True

@@ -13,7 +13,8 @@ HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
 WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
-_NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)+(?![\w-])")
+_NUMBER = re.compile(r"\d+[.,][\d.,]*\d")
+_VERSIONED = re.compile(r".@\d[\w.-]*$")
 _TOKEN = re.compile(r"[^\s<>\"'`()\[\]{},;|]+")
 TELLING = re.compile(r"[\d@./:_\-#]")
 _JOINS = frozenset("/=@")
@@ -106,6 +107,24 @@ def index_number(text: str) -> str:
     return f"={number}" if number else ""
 
 
+def list_numbers(text: str) -> set[str]:
+    """The numbers of a text that may be written otherwise, as they are looked up."""
+    return {index_number(one) for one in _NUMBER.findall(text)} - {""}
+
+
+def spell_number(text: str) -> list[str]:
+    """The other ways to write a number: with a comma, with cents, with groups."""
+    whole, _, decimals = read_number(text).partition(".")
+    if not whole:
+        return []
+    forms = []
+    for point, group in ((".", ","), (",", ".")):
+        for begun in dict.fromkeys((whole, f"{int(whole):,}".replace(",", group))):
+            ends = {decimals, decimals.ljust(2, "0")} if decimals else {"", "00"}
+            forms += [f"{begun}{point}{end}" if end else begun for end in sorted(ends)]
+    return list(dict.fromkeys(forms))
+
+
 def list_tokens(text: str) -> set[str]:
     """The parts of a text that can be a value: those with a digit or a sign inside.
 
@@ -123,7 +142,6 @@ def list_tokens(text: str) -> set[str]:
         else:
             found.update(_read_token(token))
     found.update(list_spaced(text))
-    found.update(map(index_number, _NUMBER.findall(text)))
     found.discard("")
     return found
 
@@ -138,7 +156,7 @@ def _read_token(token: str) -> Iterator[str]:
             yield read_host(named)
     else:
         yield token
-    if re.search(r".@\d[\w.-]*$", token):  # a package of a version
+    if "@" in token and _VERSIONED.search(token):  # a package of a version
         yield token.rpartition("@")[0]
     if "=" in token and "://" not in token:
         yield from (part.strip(_ENDS) for part in token.split("="))

@@ -75,6 +75,13 @@ def test_source(tool: str, given: dict[str, Any], source: str) -> None:
         ("search_and_replace", "change"),
         ("TodoWrite", "internal"),
         ("frobnicate", "unknown"),
+        ("web.seite", "read"),
+        ("site_page", "read"),
+        ("Orders.SetStatus", "change"),
+        ("gate_open", "change"),
+        ("open_valve", "change"),
+        ("open_page", "read"),
+        ("mailbox.open_message", "read"),
     ],
 )
 def test_act(tool: str, act: str) -> None:
@@ -89,8 +96,25 @@ def test_a_reading_tool_that_is_given_a_writing_query_writes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tool", "given", "act"),
+    [
+        ("mark_status", {"id": "1", "status": "done"}, "change"),
+        ("update_summary", {"summary": "x"}, "change"),
+        ("move_balance", {"balance": 5}, "change"),
+        ("order_status", {"id": "1"}, "read"),
+        ("get_status", {"status": "open"}, "read"),
+    ],
+)
+def test_a_state_that_is_given_is_set(tool: str, given: dict[str, Any], act: str) -> None:
+    assert find_act(tool, given) == act
+
+
+@pytest.mark.parametrize(
     ("key", "text", "prose"),
     [
+        ("client", "Benoît Carrel <b.carrel@boite.example>", False),
+        ("owner", "Kim <kim@corp.example>", False),
+        ("x", "write to Kim <kim@corp.example> at once", True),
         ("email", "a@b.example", False),
         ("name", "Anna Berger", False),
         ("body", "ok", True),

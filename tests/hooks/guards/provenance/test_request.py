@@ -18,6 +18,11 @@ ONLY_ASKING = [
     "Quels clients arrivent demain ?",
     "总结一下客户的反馈。",
     "Summarise the open PRs",
+    "What's on in the club this week?",
+    "Fass mir die Briefe zusammen.",
+    "Such die Protokolle von gestern.",
+    "Muéstrame los correos de hoy.",
+    "Dov'è la chiave?",
 ]
 
 
@@ -43,6 +48,9 @@ def test_a_request_that_only_asks_covers_no_act(prompt: str) -> None:
         ("rembourse-la", "pay"),
         ("Share it with Kim", "share"),
         ("Delete booking B-9001", "delete"),
+        ("La clienta espera: mándale la etiqueta.", "send"),
+        ("Envíasela hoy", "send"),
+        ("Prenotalo per venerdì", "pay"),
         ("Annule la réservation de Mme Girard", "delete"),
         ("Trage die Krankmeldungen für heute ein.", "change"),
         ("The tests fail, please fix them.", "change"),
@@ -50,6 +58,25 @@ def test_a_request_that_only_asks_covers_no_act(prompt: str) -> None:
 )
 def test_asked_for(prompt: str, act: str) -> None:
     assert read_request(prompt).covers(act)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "value", "dictated"),
+    [
+        ("For chart 7 raise it to 10 mg once a day.", "10 mg 1-0-0", True),
+        ("Für Akte 7: auf 12,50 Euro senken.", "12.5", True),
+        ("Baja el precio a 1.250,00 y ya está.", "1250", True),
+        ("Move it to Mill Street 8, gate C, please.", "Mill Street 8, gate C, Lund", True),
+        ("Did the 150 for Anna arrive?", "150", False),
+        ("Which slot is free, 9 or 10?", "10", False),
+        ("Look at the reviews, I want a table for four.", "four", True),
+        ("Raise it to 10 mg.", "40 mg", False),
+    ],
+)
+def test_what_is_dictated_is_said_outside_of_questions(
+    prompt: str, value: str, dictated: bool
+) -> None:
+    assert read_request(prompt).dictates(value) is dictated
 
 
 def test_words_that_are_cited_ask_for_nothing() -> None:
