@@ -30,6 +30,7 @@ from amplifier_hooks.guards.bash import (
     Workspace,
     ensure_available,
     is_harmless,
+    is_remote,
     list_all_commands,
     list_directories,
     list_roots,
@@ -326,7 +327,17 @@ def _find_written_words(commands: Iterable[Command]) -> Iterator[tuple[Word, boo
         yield from ((redirect.target, True) for redirect in command.redirects if redirect.writes)
         if not is_harmless(command) or command.name in _WRITING_PROGRAMS:
             words = command.operands[-1:] if _is_plain_copy(command) else _list_words(command)
+            if _only_sends(command):
+                words = ()
             yield from ((word, _creates(command)) for word in words)
+
+
+def _only_sends(command: Command) -> bool:
+    """A copy to another machine, which changes nothing on this one."""
+    if command.name not in {"rsync", "scp"} or not command.operands:
+        return False
+    removes = any(flag.startswith("--remove") for flag in command.flags)
+    return is_remote(command.operands[-1]) and not removes
 
 
 def _creates(command: Command) -> bool:
@@ -384,7 +395,8 @@ def _is_plain_copy(command: Command) -> bool:
 def _takes_folders(command: Command) -> bool:
     """Whether a command may remove, move or change a folder as a whole, with all that is in it."""
     in_git = command.name == "git" and any(w.value in {"rm", "mv"} for w in command.arguments)
-    return (in_git or command.name in _FOLDER_PROGRAMS) and not is_harmless(command)
+    takes = in_git or (command.name in _FOLDER_PROGRAMS and not _only_sends(command))
+    return takes and not is_harmless(command)
 
 
 def _choose(command: Command) -> Chosen | None:

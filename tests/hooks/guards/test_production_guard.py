@@ -684,3 +684,23 @@ async def test_a_bare_word_names_a_folder_that_is_there(
     tmp_path: Path, command: str, expected: str
 ) -> None:
     assert (await judge(tmp_path, command)).action == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("rsync -av . host:/srv/x", "continue"),
+        ("scp -r . user@host:/srv", "continue"),
+        ("rsync -av --remove-source-files . host:/srv/x", "ask_user"),
+        ("rsync -av ./ deploy.key", "ask_user"),
+        ("scp host:deploy.key deploy.key", "ask_user"),
+    ],
+)
+async def test_a_copy_to_another_machine_writes_nothing_here(
+    tmp_path: Path, command: str, action: str
+) -> None:
+    """It once was denied because of a file that lies below what it sends."""
+    (tmp_path / "deploy.key").write_text("x")
+    harness = Harness(tmp_path)
+    await harness.mount("production_guard", {"patterns": ["deploy.key"]})
+    assert (await harness.answer("Bash", {"command": command})).action == action

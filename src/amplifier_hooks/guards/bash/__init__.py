@@ -28,7 +28,7 @@ from amplifier_hooks.guards.bash.unwrap import (
     list_all_commands,
     unwrap_command,
 )
-from amplifier_hooks.guards.bash.words import Word, ensure_available
+from amplifier_hooks.guards.bash.words import Word, ensure_available, is_remote
 from amplifier_hooks.guards.bash.workspace import Directories, Workspace, list_directories
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "find_unlisted",
     "is_harmless",
     "is_harmless_doubt",
+    "is_remote",
     "is_settled",
     "list_all_commands",
     "list_directories",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from amplifier_hooks.guards.bash.commands import Command
-from amplifier_hooks.guards.bash.words import Word, split_names
+from amplifier_hooks.guards.bash.words import Word, is_remote, split_names
 
 _INFORMING = frozenset({"--version", "--help", "-h", "-V", "help", "version"})
 _MOST_VERBS = 4
@@ -414,10 +414,7 @@ def _list_addresses(command: Command) -> Iterator[Word]:
 
 def is_remote_copy(command: Command) -> bool:
     """`rsync a host:b` and `rsync a rsync://host/b`."""
-    return command.name == "rsync" and any(
-        re.match(r"(?:[\w.-]+@)?[\w.-]+::?(?!\\)|rsync://", word.value or word.raw.strip("\"'"))
-        for word in command.operands
-    )
+    return command.name == "rsync" and any(map(is_remote, command.operands))
 
 
 _SQL_SHELLS = split_names(

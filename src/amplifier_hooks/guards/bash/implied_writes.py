@@ -33,7 +33,7 @@ from amplifier_hooks.guards.bash.file_lookup import (
     list_below,
 )
 from amplifier_hooks.guards.bash.git import find_git_writes, read_git
-from amplifier_hooks.guards.bash.words import Word, split_names
+from amplifier_hooks.guards.bash.words import Word, is_remote, split_names
 
 _MOST_BYTES = 512 * 1024 * 1024
 _MOST_IN_MEMORY = 16 * 1024 * 1024
@@ -258,6 +258,8 @@ def find_copied(search: Search) -> Lookup:
     words = command.operands if call is None else call.own.operands
     into = search.list_values(_INTO)
     targets, sources = (into, words) if into else (words[-1:], words[:-1])
+    if command.name in {"rsync", "scp"}:
+        targets = [one for one in targets if not is_remote(one)]
     writes = (
         write
         for target in search.find_all(targets)

@@ -133,6 +133,14 @@ def create_literal(text: str) -> Word:
     return Word(text, text)
 
 
+_REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]+::?(?!\\)|rsync://|scp://")
+
+
+def is_remote(word: Word) -> bool:
+    """`host:path`, as rsync and scp read it: nothing of this machine."""
+    return _REMOTE.match(word.value or word.raw.strip("\"'")) is not None
+
+
 def split_names(text: str) -> frozenset[str]:
     """The names of a list that is easier to read in one line."""
     return frozenset(text.split())
