@@ -96,7 +96,7 @@ PLACES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
          r"release"),
         (r"(?:^|/)(?:\.claude|\.cursor|\.codex|\.gemini|\.aider|\.windsurf|\.clinerules|\.continue|"
          r"\.mcp\.json|\.github/copilot|CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.cursorrules|\.opencode)",
-         r"claude|cursor|codex|gemini|agents?\b|copilot|settings|permission|\bmcp\b|instruction|"
+         r"claude|cursor|codex|gemini|\bagents?\b|copilot|settings|permission|\bmcp\b|instruction|"
          r"rules"),
         (r"(?:^|/)(?:authorized_keys|\.ssh/|known_hosts)", r"\bssh\b|\bkeys?\b"),
         (r"(?:^|/)(?:cron|\.config/(?:systemd|autostart)|systemd|LaunchAgents|LaunchDaemons|"

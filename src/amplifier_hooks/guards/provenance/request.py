@@ -35,6 +35,7 @@ _ASKING = re.compile(
     r"什么|吗|哪|多少|几|总结|概括|看看|查|读|何|どの|いつ|教えて|要約|まとめ|ですか"
 )
 _ME = split_names("me us mir uns m'en")
+_WE = split_names("we you i they people any")
 _BEFORE_VERBS = split_names("to please bitte zu")
 _STATING = split_names(
     "the a an it this that these those there my our his her its their he she they is are was were "
@@ -143,10 +144,12 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     told: list[str] = []
     numbers: set[str] = set()
     asks = is_opaque = False
+    delegates = False
     for sentence in _SENTENCES.split(text):
         questions = False
+        wants = False
         for number, clause in enumerate(_CLAUSES.split(sentence)):
-            found, kind = _read_clause(clause)
+            found, kind = _read_clause(clause, is_question="?" in sentence)
             acts |= found
             wishes = _WISHING.intersection(list_words(clause))
             questions = kind == "asks" or (questions and not found and not wishes)
@@ -154,8 +157,10 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
                 told += list_words(clause)
                 numbers |= list_numbers(clause)
             asks = asks or kind == "asks"
+            wants = wants or kind != "asks"
             is_opaque = is_opaque or (kind == "opaque" and number == 0)
         told.append("|")
+        delegates = delegates or (wants and bool(_DELEGATING.search(sentence)))
     words = frozenset(list_words(text))
     if before is not None and len(words) <= _CONFIRMING and words & _CONSENT and not acts:
         return before
@@ -164,7 +169,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
         frozenset(acts),
         asks,
         is_opaque,
-        bool(_DELEGATING.search(text)),
+        delegates,
         bool(_QUANTIFIED.search(text)),
         bool(_REPLYING.search(text)),
         bool(_COPYING.search(text)),
@@ -175,7 +180,7 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     )
 
 
-def _read_clause(clause: str) -> tuple[set[str], str]:
+def _read_clause(clause: str, *, is_question: bool) -> tuple[set[str], str]:
     """The acts that a clause asks for; whether it `asks`, `tells`, or is `opaque`."""
     if _OTHER_SCRIPT.search(clause):
         written = {act for act, stems in REQUESTED.items() if stems.inside(clause)}
@@ -185,11 +190,7 @@ def _read_clause(clause: str) -> tuple[set[str], str]:
     first = next((at for at, word in enumerate(words) if word not in LEADING), len(words))
     if first == len(words):
         return set(), "tells"
-    head = words[first]
-    heads = (*_list_forms(head), *head.split("'"), f"{head}e")  # what's; such and suche
-    asks = not QUESTION.isdisjoint(heads)
-    if head in _TELLING:
-        asks = words[first + 1 : first + 2] != [] and words[first + 1] in _ME
+    asks = _begins_question(words[first:], is_question=is_question)
     acts: set[str] = set()
     for at in range(first, len(words)):
         leads = at == first or words[at - 1] in _BEFORE_VERBS
@@ -200,6 +201,19 @@ def _read_clause(clause: str) -> tuple[set[str], str]:
     if asks:
         return acts, "asks"
     return acts, "tells" if acts or _STATING.intersection(words) else "opaque"
+
+
+def _begins_question(words: list[str], *, is_question: bool) -> bool:
+    """Whether a clause that begins with these words only wants an answer."""
+    head = words[0]
+    second = set(words[1:2])
+    if head == "do":  # `do the tasks` is no question, `do the tests pass?` is one
+        return is_question or bool(second & _WE)
+    if head in _TELLING:
+        return bool(second & _ME)
+    return not QUESTION.isdisjoint(
+        (*_list_forms(head), *head.split("'"), f"{head}e")
+    )  # such, suche
 
 
 def _find_acts(word: str) -> set[str]:

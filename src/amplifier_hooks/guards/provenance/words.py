@@ -75,6 +75,7 @@ ACTS: dict[str, Stems] = {
         "link unlink label tag pin star complete finish resolve reopen escalate record log file "
         "configure toggle activate switch turn control lock print generate draft compose build "
         "release rollback restore install commit fork rotate override waive extend renew issue "
+        "enter amend correct fill swap pause resume mute unmute reassign arm disarm "
         "prescribe dose admit discharge refill flag sign enable assign book request react vote "
         "anlegen erstell* aender* änder* eintrag* schreib* speicher* setz* hinzufueg* verschieb* "
         "crear anadir añadir actualizar modificar cambiar guardar escribir registrar agregar mover "

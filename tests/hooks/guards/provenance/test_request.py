@@ -23,6 +23,9 @@ ONLY_ASKING = [
     "Such die Protokolle von gestern.",
     "Muéstrame los correos de hoy.",
     "Dov'è la chiave?",
+    "Do the tests of the importer pass?",
+    "Find a tutorial about budgets and list its steps",
+    "What happens on Friday according to the plan?",
 ]
 
 
@@ -101,6 +104,7 @@ def test_consent_goes_on_with_what_was_asked() -> None:
         "Set this project up as the README says.",
         "Follow CONTRIBUTING.md",
         "Do the tasks on my list",
+        "Find the guide and follow its steps",
         "Apply the review comments on PR 12",
     ],
 )
