@@ -221,7 +221,7 @@ class Provenance:
         if ledger.find_act(tool, given) not in {"read", "internal"} and not judged_again:
             ledger.write(given)
             ledger.compose(given)
-        values = _list_judged(given, lineage)
+        values = _list_judged(given, found, lineage)
         return (self._ask(tool, kept, lineage) if kept else CONTINUE), values
 
     def list_origins(self, tool: str, given: Any) -> dict[str, str]:
@@ -278,11 +278,14 @@ def describe(tool: str, finding: Finding, lineage: Lineage) -> str:
     return f"{line}\n  Read in {to_one_line(where, 120)}" + (f": “…{quote}…”" if quote else ".")
 
 
-def _list_judged(given: Mapping[str, Any], lineage: Lineage) -> list[JudgedValue]:
+def _list_judged(
+    given: Mapping[str, Any], found: Sequence[Finding], lineage: Lineage
+) -> list[JudgedValue]:
     """The values that were looked up for a call, as the trail keeps them."""
+    origins = {**lineage.found, **{one.value: one.origin for one in found if one.what != "act"}}
     paths = [(path, text) for path, _, text in list_scalars(given)]
     judged = []
-    for value, origin in islice(lineage.found.items(), _MOST_JUDGED):
+    for value, origin in islice(origins.items(), _MOST_JUDGED):
         argument = next((path for path, text in paths if value in text), "")
         one = JudgedValue(
             argument=argument, label=origin.label, digest=digest_text(normalize(value))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.testing import ScriptedApproval
+from amplifier_core.testing import MemoryAudit, ScriptedApproval
+from amplifier_hooks.cli.commands.audit.story import Story
+from amplifier_hooks.cli.text.fragments import join_text
 from amplifier_hooks.guards.provenance import guard, ledger
 from tests.hooks.guards.provenance.agent import Agent
 from tests.support.project import Project, script
@@ -116,3 +118,16 @@ async def test_what_cannot_be_read_may_hold_everything(monkeypatch: Any) -> None
     monkeypatch.setattr(ledger, "read_result", lambda *given, **more: 1 / 0)
     await agent.read("Read", "x = 1", file_path="b.py")
     assert await agent.asks("Bash", command="pip install some-rare-package")
+
+
+async def test_the_trail_says_where_a_host_came_from(project: Project) -> None:
+    bundle = plan(project, calls("Read", file_path="README.md"), calls("Bash", command=CURL), "ok")
+    sink = MemoryAudit()
+    async with project.session(
+        bundle, audit=sink, approval_system=ScriptedApproval("Deny")
+    ) as session:
+        await session.execute("What does this project do?")
+    story = Story()
+    told = [join_text(entry.line) for one in sink.records for entry in story.tell(one)]
+    at = next(at for at, line in enumerate(told) if line.startswith("● Bash"))
+    assert told[at + 1].startswith("  origins: command from a text (Read")
