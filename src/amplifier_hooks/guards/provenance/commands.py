@@ -500,11 +500,21 @@ def judge_package(word: str, lineage: Lineage) -> Finding | None:
         origin = lineage.find(plain)  # with its version
     if origin.label == "none" and not get_close_matches(name, POPULAR, 1, 0.9):
         return None
-    if origin.label == "text" and lineage.request.delegates:
-        return None
-    if origin.witness is not None and ledger.names_page(origin.witness.call):
-        return None
-    return Finding("command", word, origin, "package")
+    return None if _is_followed(origin, lineage) else Finding("command", word, origin, "package")
+
+
+def _is_followed(origin: Origin, lineage: Lineage) -> bool:
+    """Whether the person named the page, or has the agent follow what the project itself says.
+
+    Who may follow the project need not install what a stranger's issue names.
+    """
+    witness = origin.witness
+    if witness is None:
+        return False
+    if lineage.ledger.names_page(witness.call):
+        return True
+    is_ours = lineage.ledger.get_source(witness) in {"project", "own"}
+    return is_ours and origin.label == "text" and lineage.request.delegates
 
 
 def judge_place(path: str, content: str, lineage: Lineage) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
+from amplifier_hooks.guards.policy.tool_calls import list_commands
 from amplifier_hooks.guards.provenance.stems import split_names
 from amplifier_hooks.guards.provenance.words import (
     ACTS,
@@ -144,8 +145,16 @@ def _find_first_act(words: Sequence[str]) -> str:
     return next(found, "")
 
 
+_SHOWS_DISCUSSION = re.compile(
+    r"\b(?:gh|glab|hub|tea|jira|linear)\s+(?:issue|pr|mr|api|search|discussion)\b"
+)
+"""What anybody may have written, although a program of the project shows it."""
+
+
 def find_source(tool: str, given: Mapping[str, Any]) -> Source:
     """Who could have written what a call returns."""
+    if any(map(_SHOWS_DISCUSSION.search, list_commands(given))):
+        return "mail"
     if tool.casefold() in PROJECT_TOOLS or _find_act_of_name(tool) == "internal":
         return "project"
     words = split_name(tool)
