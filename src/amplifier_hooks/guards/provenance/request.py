@@ -71,7 +71,8 @@ _QUANTIFIED = re.compile(
     r"所有|全部|全員"
 )
 _REPLYING = re.compile(
-    r"\b(?:repl(?:y|ies)|answer|respond|write back|antwort\w*|beantwort\w*|respond[ae]\w*|"
+    r"\b(?:let (?:him|her|them) know|repl(?:y|ies)|answer|respond|write back|antwort\w*|"
+    r"beantwort\w*|respond[ae]\w*|"
     r"contesta\w*|"
     r"répond\w*|rispond\w*|antwoord\w*|beantwoord)\b|回复|返信|返事"
 )
@@ -79,6 +80,7 @@ _PRONOUNS = re.compile(
     r"(\w{3,}?)(?:se|me|te|nos|glie|ce)?(?:me|te|le|les|lo|la|los|las|nos|mi|ci|gli|li|ne)"
 )
 _UNACCENTED = str.maketrans("áéíóúàèìòù", "aeiouaeiou")
+_LETTING_KNOW = re.compile(r"\blet (?:[\w']+ ){1,4}know\b|\bget back to\b")
 _CONFIRMING = 5
 _CONSENT = split_names(
     "yes yep yeah ok okay sure ahead go please correct right exactly perfect confirmed "
@@ -161,6 +163,8 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
             is_opaque = is_opaque or (kind == "opaque" and number == 0)
         told.append("|")
         delegates = delegates or (wants and bool(_DELEGATING.search(sentence)))
+    if _LETTING_KNOW.search(text) and not re.search(r"\blet me know\b", text):
+        acts.add("send")
     words = frozenset(list_words(text))
     if before is not None and len(words) <= _CONFIRMING and words & _CONSENT and not acts:
         return before

@@ -28,6 +28,7 @@ from amplifier_hooks.guards.provenance.words import (
     CONTENT_KEYS,
     DESTINATION_KEYS,
     RIGHT_KEYS,
+    SAME_NOUNS,
     SECRET_KEYS,
     STRICT,
     TARGET_KEYS,
@@ -131,6 +132,7 @@ def _is_related(tool: str, given: Mapping[str, Any], lineage: Lineage) -> bool:
         if lineage.find(text).label in {"text", "sender", "none"}
     ]
     names = {*split_own(tool), *(word for key in foreign for word in split_key(key))}
+    names.update(*(same for same in SAME_NOUNS if same & names))
     return any(_share_stem(one, said) for one in names for said in request.words)
 
 

@@ -10,7 +10,7 @@ from amplifier_hooks.guards.provenance.stems import split_names
 MAIL = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+", re.UNICODE)
 LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`)\]}]+", re.IGNORECASE)
 HOST = re.compile(r"(?:[\w-]{1,63}\.)+(?:[a-z]{2,24}|xn--[\w-]+)", re.IGNORECASE)
-ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
+ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?=(?: ?[A-Z0-9]){11})(?: ?[A-Z0-9]{2,4}){3,8}\b")
 PHONE = re.compile(r"\+?\d[\d ()/.-]{5,18}\d")
 WALLET = re.compile(r"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
 _NUMBER = re.compile(r"\d+[.,][\d.,]*\d")

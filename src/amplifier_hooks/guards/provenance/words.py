@@ -17,7 +17,8 @@ READING = Stems(
     "show "
     "view describe count check browse open load retrieve inspect stat status history info details "
     "overview report summary summarize summarise lookup explain detect analyze analyse compare "
-    "calculate compute convert translate validate verify preview peek watch monitor scan "
+    "track trace locate calculate compute convert translate validate verify preview peek watch "
+    "monitor scan "
     "download glob grep ls cat head tail tree diff log logs responses availability balance "
     "forecast weather directions whoami ping resolve extract parse transcribe recommend suggest "
     "lesen lies suchen such* finden abrufen anzeigen auflisten holen pruefen prüfen zeigen hole "
@@ -288,6 +289,22 @@ REQUESTED: dict[str, Stems] = {
     ),
 }
 """What a person says who wants an act of this class."""
+
+SAME_NOUNS = tuple(
+    map(
+        split_names,
+        (
+            "issue ticket bug task todo card request",
+            "event meeting appointment calendar visit slot booking reservation schedule",
+            "contact contacts address number customer client person",
+            "expense receipt bill invoice payment",
+            "document doc file page note notes sheet",
+            "song track playlist music",
+            "product item article stock inventory",
+        ),
+    )
+)
+"""Names of one thing: a person says ticket where a tool says issue."""
 
 NOUNS_TOO = split_names(
     "loop brief page alert flag return claim place top cover fund hand pass stop end fill offer "

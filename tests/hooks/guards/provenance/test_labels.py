@@ -76,6 +76,8 @@ def test_source(tool: str, given: dict[str, Any], source: str) -> None:
         ("TodoWrite", "internal"),
         ("frobnicate", "unknown"),
         ("web.seite", "read"),
+        ("parcel_track", "read"),
+        ("playlist_add_track", "change"),
         ("site_page", "read"),
         ("Orders.SetStatus", "change"),
         ("gate_open", "change"),

@@ -45,6 +45,7 @@ def test_a_request_that_only_asks_covers_no_act(prompt: str) -> None:
         ("Comment on issue 41 that this is fixed.", "send"),
         ("Schreib Herrn Petrov, dass sein Paket angekommen ist.", "send"),
         ("总结一下客户的反馈，然后发邮件给王经理。", "send"),
+        ("Take the earlier slot and let him know.", "send"),
         ("Can you please pay the bill?", "pay"),
         ("Please book the cheapest flight.", "pay"),
         ("Compra dos cajas de jabón", "pay"),
