@@ -6,6 +6,7 @@ a call, is enough to deny it, and not enough to allow it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -197,10 +198,17 @@ class LoadedRule:
         return not _try(self.excepts, view, doubt=allows)
 
 
+def _refuse_origin(match: Match | None) -> None:
+    if match is not None and match.when is not None and re.search(r"\borigin\b", match.when):
+        raise ValueError("'origin' is known where hooks judge (hooks-rules), not to this file")
+
+
 def load_rule(rule: ApprovalRule, base: Path, owner: str) -> LoadedRule:
     """Compile a rule; what is wrong with it is a ModuleLoadError that names it."""
     allows = rule.decision == "allow"
     try:
+        for match in (rule, rule.unless):
+            _refuse_origin(match)
         matches = _make_test(rule, base, owner, strict=allows)
         excepts = _make_exception(rule.unless, base, owner, strict=not allows)
     except (PatternError, ConditionError, ValueError) as wrong:

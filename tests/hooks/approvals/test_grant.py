@@ -163,3 +163,27 @@ def test_every_path_of_an_mcp_tool_has_to_be_covered(
     view = EventView("tool:pre", {"tool_name": "mcp__fs__x", "tool_input": given}, tmp_path)
     assert Grant(Match(path="/notes/**"), tmp_path, "test").holds(view) is False
     assert Grant(Match(path="notes/**"), tmp_path, "test").holds(view) is covered
+
+
+# For each condition that a match can have: one, a call that it covers, and one that it does not.
+CONDITIONS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "command": ("make test", {"command": "make test"}, {"command": "make deploy"}),
+    "path": ("src/**", {"file_path": "src/a.py"}, {"file_path": "b.py"}),
+    "regex": (
+        {"tool_input.url": "https://a.example/.*"},
+        {"url": "https://a.example/x"},
+        {"url": "https://b.example/x"},
+    ),
+    "when": ("tool_input.n < 3", {"n": 1}, {"n": 5}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(Match.model_fields))
+def test_no_condition_of_a_match_is_passed_over(tmp_path: Path, name: str) -> None:
+    """A condition that were not compiled here would let a rule allow more than it says."""
+    if name == "tool":  # tested before a grant is
+        return
+    condition, covered, other = CONDITIONS[name]
+    (tmp_path / "src").mkdir()
+    assert covers(tmp_path, {name: condition}, **covered)
+    assert not covers(tmp_path, {name: condition}, **other)

@@ -81,6 +81,11 @@ def test_the_file_is_read_once_and_named_as_what_governs(tmp_path: Path) -> None
         ("rule: [{name: a, decision: deny}]", "'rules'"),
         ("rules: [deny]", "rules"),
         ("rules: [{name: a, decision: allow}]", "needs a condition"),
+        ("rules: [{name: a, decision: deny, when: 'origin.size() > 0'}]", "'origin' is known"),
+        (
+            "rules: [{name: a, decision: allow, tool: x, unless: {when: 'origin.size() == 0'}}]",
+            "'origin' is known",
+        ),
     ],
 )
 def test_a_file_with_any_fault_is_refused(tmp_path: Path, text: str, what: str) -> None:

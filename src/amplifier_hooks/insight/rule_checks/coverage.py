@@ -166,6 +166,7 @@ def covers_hook_rule(wide: HookRule, narrow: HookRule) -> bool:
     return (
         covers_events(wide.rule.event, narrow.rule.event)
         and wide.rule.access in {None, narrow.rule.access}
+        and wide.rule.origin in (None, narrow.rule.origin)
         and _covers_tools(wide, narrow)
         and covers_conditions(wide.rule, narrow.rule)
         and _keeps_exception(wide.rule, wide.rule.unless, narrow.rule, narrow.rule.unless)

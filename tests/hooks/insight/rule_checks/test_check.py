@@ -187,3 +187,14 @@ def test_rules_without_a_fault_have_no_finding(tmp_path: Path) -> None:
     """Nothing is said about rules that do what they say."""
     group = read_hook_rules(tmp_path, {"command": "git push", **DENY}, {"path": "src/**", **DENY})
     assert check_rules([group]).findings == ()
+
+
+def test_rules_about_different_origins_do_not_shadow_one_another(tmp_path: Path) -> None:
+    first = {"tool": "Bash", "origin": "user", **DENY}
+    second = {"tool": "Bash", "origin": "untrusted", **DENY}
+    for rules in ((first, second), (second, first)):
+        findings = check_rules([read_hook_rules(tmp_path, *rules)]).findings
+        assert [one.kind for one in findings if one.kind == "shadowed"] == []
+    everything = {"tool": "Bash", **DENY}
+    findings = check_rules([read_hook_rules(tmp_path, everything, first)]).findings
+    assert [one.kind for one in findings] == ["shadowed"]
