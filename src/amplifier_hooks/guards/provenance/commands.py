@@ -41,7 +41,7 @@ from amplifier_hooks.guards.provenance.known import (
 )
 from amplifier_hooks.guards.provenance.ledger import MANIFEST
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin
-from amplifier_hooks.guards.provenance.sinks import LOCAL, Finding
+from amplifier_hooks.guards.provenance.sinks import LOCAL, Finding, carries_data
 from amplifier_hooks.guards.provenance.stems import split_names
 from amplifier_hooks.guards.provenance.values import (
     HOST,
@@ -577,6 +577,9 @@ def _judge_edit(given: Mapping[str, Any], lineage: Lineage) -> Iterator[Finding]
         yield from judge_place(path, content, lineage)
         if not path.endswith(_PROSE_FILES):
             yield from _judge_code(content, before, lineage)
+        else:
+            yield from _judge_prose(content, before, lineage)
+        yield from _judge_spelled_out(path, content, lineage)
         if MANIFEST.search(path):
             yield from _judge_manifest(content, before, lineage)
 
@@ -598,6 +601,32 @@ def _judge_code(content: str, before: str, lineage: Lineage) -> Iterator[Finding
             foreign = witness is not None and lineage.ledger.get_source(witness) != "project"
             if foreign or _FETCHING.search(line):
                 yield finding
+
+
+def _judge_prose(content: str, before: str, lineage: Lineage) -> Iterator[Finding]:
+    """Links in a text that hold what was read elsewhere: whoever looks at it sends that away."""
+    for value, kind in find_values(content):
+        host = read_host(value)
+        if kind != "link" or value in before or LOCAL.fullmatch(host):
+            continue
+        origin = lineage.find(value)
+        if origin.is_vouched or lineage.ledger.was_said(host):
+            continue
+        if carries_data(value, lineage):
+            yield Finding("content", value, origin, "data in an address")
+
+
+def _judge_spelled_out(path: str, content: str, lineage: Lineage) -> Iterator[Finding]:
+    """An edit that a text has word for word, together with the file to change."""
+    ledger = lineage.ledger
+    name = PurePosixPath(path).name
+    if lineage.request.delegates or ledger.was_said(name) or len(content.split()) < 2:
+        return
+    witness = ledger.find_words_together(content)
+    if witness is None:
+        return
+    if any(name.casefold() in text for text in ledger.list_texts(witness.call)):
+        yield Finding("content", content[:200], Origin("text", witness), "edit copied from a text")
 
 
 def _list_content(given: Mapping[str, Any]) -> str:

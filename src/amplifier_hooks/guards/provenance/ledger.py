@@ -31,7 +31,13 @@ from amplifier_hooks.guards.provenance.values import (
     read_number,
     spell_number,
 )
-from amplifier_hooks.guards.provenance.words import KEY_KEYS, SENDER_KEYS, is_plain_word
+from amplifier_hooks.guards.provenance.words import (
+    KEY_KEYS,
+    PROSE_KEYS,
+    SENDER_KEYS,
+    TARGET_KEYS,
+    is_plain_word,
+)
 
 State = dict[str, Any]
 _MOST_TEXT = 300_000
@@ -175,7 +181,8 @@ class Ledger:
         hints = self.state["hints"].setdefault(tool, [])
         if annotations.get("openWorldHint") is True:
             hints.append("open")
-        if annotations.get("readOnlyHint") is False or annotations.get("destructiveHint") is True:
+        changes = not {"destructiveHint", "idempotentHint"}.isdisjoint(annotations)
+        if annotations.get("readOnlyHint", not changes) is False:
             hints.append("change")
 
     def _list_hints(self, tool: str) -> list[str]:
@@ -187,7 +194,8 @@ class Ledger:
         if told := self.overrides.find_act(tool):
             return told
         act = find_act(tool, given)
-        return "change" if act == "read" and "change" in self._list_hints(tool) else act
+        is_silent = act in {"read", "unknown"}
+        return "change" if is_silent and "change" in self._list_hints(tool) else act
 
     def find_source(self, tool: str, given: Mapping[str, Any]) -> Source:
         """Who could have written what a call returns, with what its server says."""
@@ -290,9 +298,44 @@ class Ledger:
         return any(one.isalpha() and one in joined for one in long if not is_plain_word(one))
 
     def names_record(self, witness: Witness) -> bool:
-        """Whether a field of the very record carries a name that the person said."""
+        """Whether the very record, or the one of a list that led to it, carries a said name."""
         key = f"{witness.call}:{witness.record}"
-        return self.names_word(self.state["record_words"].get(key, ()))
+        if self.names_word(self.state["record_words"].get(key, ())):
+            return True
+        return any(map(self._names_listed, self.state["calls"][witness.call]["words"]))
+
+    def _names_listed(self, value: str) -> bool:
+        """Whether a key was given by a record of an own list that carries a said name."""
+        if not any(map(str.isdigit, value)):
+            return False
+        found = (Witness(*one) for one in self.state["fields"].get(value, ()))
+        keys = (
+            f"{one.call}:{one.record}"
+            for one in found
+            if one.label == "own" and one.record and is_key(one.path.rpartition(".")[2])
+        )
+        return any(self.names_word(self.state["record_words"].get(key, ())) for key in keys)
+
+    def names_heading(self, witness: Witness) -> bool:
+        """Whether the first line of a text of an own system says a key that the person said."""
+        if self.get_source(witness) != "own":
+            return False
+        said = self.state["said_words"]
+        heads = (text.partition("\n")[0] for text in self.list_texts(witness.call, witness.record))
+        tokens = (token for head in heads for token in list_tokens(head) if len(token) > 4)
+        return any(token in said and not token.isdecimal() for token in tokens)
+
+    def is_of_role(self, witness: Witness) -> bool:
+        """Whether a place is named by what the person calls its holder, in a record they named."""
+        words = split_key(witness.path.rpartition(".")[2])[-1:]
+        if PROSE_KEYS.any(words):
+            return False
+        said = self.state["said_words"]
+        begins = (one for one in said for word in words if len(one) > 5 and word.startswith(one))
+        return any(not is_plain_word(one) for one in begins) and any(
+            one in said and any(map(str.isdigit, one)) and len(one) > 4
+            for one in self.state["calls"][witness.call]["words"]
+        )
 
     def names_file(self, call: int) -> bool:
         """Whether what was read is a file that the person named."""
@@ -529,6 +572,12 @@ class Ledger:
         words = self.state["record_words"].setdefault(key, [])
         if len(words) < 60:
             words += [*list_words(part.text), *list_tokens(part.text)]
+
+
+def is_key(name: str) -> bool:
+    """Whether a field or an argument of this name says which record is meant."""
+    words = split_key(name)[-2:]
+    return KEY_KEYS.any(words) or TARGET_KEYS.any(words)
 
 
 def label_field(key: str, source: Source, kind: str) -> str:

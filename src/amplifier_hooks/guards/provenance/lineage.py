@@ -79,6 +79,8 @@ class Lineage:
         return Origin("none")
 
     def _is_covered(self, value: str, kind: str, witness: Witness) -> bool:
+        if kind == "mail" and self.ledger.is_of_role(witness):
+            return True
         if kind in {"mail", ""} and self._is_named(value, kind):
             named = witness.label == "sender" or self.ledger.names_record(witness)
             return named or witness.record == 0

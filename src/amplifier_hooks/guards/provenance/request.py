@@ -37,12 +37,24 @@ _ASKING = re.compile(
 _ME = split_names("me us mir uns m'en")
 _WE = split_names("we you i they people any")
 _BEFORE_VERBS = split_names("to please bitte zu")
-_STATING = split_names(
-    "the a an it this that these those there my our his her its their he she they is are was were "
-    "has have had der die das ein eine ist sind war mein unser el la los las un una es son está mi "
-    "le les des il elle est sont mon ma notre het een is zijn lo gli x"
+_SUBJECTS = split_names(
+    "the a an it this that these those there my our his her its their he they she der die das ein "
+    "eine mein unser el la los las un una mi le les des il elle mon ma notre het een lo gli x"
 )
-"""Words of sentences that tell something."""
+"""Words that a sentence begins with that tells something; behind a verb they are its object."""
+_STATING = split_names(
+    "is are was were has have had ist sind war es son está est sont zijn it this there she he"
+)
+"""Words of sentences that tell something, wherever they stand."""
+_FORBIDDING = split_names(
+    "no not don't dont never without kein keine keinen nicht nie ohne nada nunca sin pas ne aucun "
+    "aucune sans non nessun senza geen niet zonder nem"
+)
+"""Words that a clause begins with that says what is not to be done."""
+_RELATIVE = split_names(
+    "what whatever which who whoever was wer welche lo ce quello quanto wat wie o 什么"
+)
+"""What a clause begins with that names something by a question."""
 _ENGLISH = split_names("the and to of is my for with what that this it her his from on please who")
 _WISHING = split_names(
     "want wanna need wish quiero quisiera necesito möchte moechte will brauche veux voudrais "
@@ -154,13 +166,14 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
             found, kind = _read_clause(clause, is_question="?" in sentence)
             acts |= found
             wishes = _WISHING.intersection(list_words(clause))
-            questions = kind == "asks" or (questions and not found and not wishes)
-            if not questions:
+            orders = kind == "opaque" and (number == 0 or _is_about_a_clause(sentence))
+            questions = kind == "asks" or (questions and not (found or wishes or orders))
+            if not (questions or kind == "forbids"):
                 told += list_words(clause)
                 numbers |= list_numbers(clause)
             asks = asks or kind == "asks"
             wants = wants or kind != "asks"
-            is_opaque = is_opaque or (kind == "opaque" and number == 0)
+            is_opaque = is_opaque or orders
         told.append("|")
         delegates = delegates or (wants and bool(_DELEGATING.search(sentence)))
     if _LETTING_KNOW.search(text) and not re.search(r"\blet me know\b", text):
@@ -184,8 +197,13 @@ def read_request(prompt: str, before: Request | None = None) -> Request:
     )
 
 
+def _is_about_a_clause(sentence: str) -> bool:
+    """Whether a sentence names what it is about by a clause: `was fehlt, fordere nach.`"""
+    return sentence.endswith(".") and sentence.partition(" ")[0] in _RELATIVE
+
+
 def _read_clause(clause: str, *, is_question: bool) -> tuple[set[str], str]:
-    """The acts that a clause asks for; whether it `asks`, `tells`, or is `opaque`."""
+    """The acts that a clause asks for; whether it `asks`, `tells`, `forbids`, or is `opaque`."""
     if _OTHER_SCRIPT.search(clause):
         written = {act for act, stems in REQUESTED.items() if stems.inside(clause)}
         asking = not written and _ASKING.search(clause)
@@ -194,17 +212,21 @@ def _read_clause(clause: str, *, is_question: bool) -> tuple[set[str], str]:
     first = next((at for at, word in enumerate(words) if word not in LEADING), len(words))
     if first == len(words):
         return set(), "tells"
+    head = words[first]
+    if head in _FORBIDDING:
+        return set(), "forbids"
     asks = _begins_question(words[first:], is_question=is_question)
     acts: set[str] = set()
     for at in range(first, len(words)):
         leads = at == first or words[at - 1] in _BEFORE_VERBS
         if asks and (at == first or not leads):
             continue
-        if leads or words[at] not in NOUNS_TOO:
+        if leads or (len(words[at]) > 2 and words[at] not in NOUNS_TOO):
             acts |= _find_acts(words[at])
     if asks:
         return acts, "asks"
-    return acts, "tells" if acts or _STATING.intersection(words) else "opaque"
+    tells = head in _SUBJECTS or _STATING.intersection(words)
+    return acts, "tells" if acts or tells else "opaque"
 
 
 def _begins_question(words: list[str], *, is_question: bool) -> bool:

@@ -23,6 +23,7 @@ _MOST_WORDS = 6
 _MOST_PARTS = 20_000
 _LONGEST_PARSED = 400_000
 _YAML_LINE = re.compile(r"\s*(?:-\s+)?[\w-]{1,40}:(?:\s|$)|\s*-\s+\S|\s+\S|\s*$|[}\]]")
+_GAP = re.compile(r" {2,}")
 _TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*\|?")
 _KEY_SPLIT = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*", re.UNICODE)
 _SENTENCE = re.compile(r"[.!?;:,]\s+\S|[.!?]$")
@@ -151,7 +152,7 @@ def _parse(text: str) -> Any:
             return json.loads(text)
         except (ValueError, RecursionError):
             return _parse_literal(text)
-    if "|" in text or ";" in text or "\t" in text or "," in text:
+    if any(mark in text for mark in ("|", ";", "\t", ",", "  ")):
         table = _parse_table(text)
         if table is not None:
             return table
@@ -203,18 +204,28 @@ def _parse_table(text: str) -> Any:
         rows = [[one.strip() for one in line.strip().strip("|").split("|")] for line in lines]
         del rows[1]
     else:
-        mark = next((one for one in "\t|;," if lines[0].count(one)), "")
-        if not mark or re.search(r"[.!?:]\s", lines[0]):
+        found = _split_rows(lines)
+        if found is None:
             return None
-        try:
-            rows = [[one.strip() for one in row] for row in csv.reader(lines, delimiter=mark)]
-        except csv.Error:
-            return None
+        rows = found
     head = rows[0]
     keys = len(head) > 1 and all(0 < len(one.strip()) < 30 for one in head)
     if not keys or any(len(row) != len(head) for row in rows):
         return None
     return [dict(zip(head, row, strict=True)) for row in rows[1:]]
+
+
+def _split_rows(lines: list[str]) -> list[list[str]] | None:
+    """The cells of lines with separators, or of columns that blanks keep apart."""
+    if re.search(r"[.!?:]\s", lines[0]):
+        return None
+    mark = next((one for one in "\t|;," if lines[0].count(one)), "")
+    if not mark:
+        return [_GAP.split(line.strip()) for line in lines]
+    try:
+        return [[one.strip() for one in row] for row in csv.reader(lines, delimiter=mark)]
+    except csv.Error:
+        return None
 
 
 class _Walk:

@@ -19,6 +19,7 @@ from amplifier_hooks.guards.provenance.values import (
     HOST,
     find_kind,
     find_values,
+    fold,
     list_words,
     normalize,
     read_host,
@@ -35,6 +36,9 @@ from amplifier_hooks.guards.provenance.words import (
     WEAK_RIGHTS,
     is_plain_word,
 )
+from amplifier_hooks.guards.provenance.words import (
+    MAIL as _WRITTEN,
+)
 
 _ATTACHED = Stems("attachment attachments attach anhang adjunto adjuntos pieces")
 _NAMES = Stems("title subject summary headline betreff titel asunto titulo objet titre oggetto")
@@ -43,6 +47,7 @@ _TIME = re.compile(
     r"\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|\d{1,2}\.? [^\W\d]+\.? \d{4}.*",
     re.IGNORECASE,
 )
+_PIECE = re.compile(r"[\s,;|+~]+")
 _NUMBER = re.compile(r"[-+]?[\d.,]+\s?(?:[%€$£]|[A-Z]{3})?")
 LOCAL = re.compile(
     r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|[\w-]+\.local(?:host)?|host\.docker\.internal"
@@ -78,7 +83,8 @@ def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterato
         yield from _judge_reading(tool, given, lineage)
         return
     dictated = _is_dictated(given, act, lineage)
-    if act != "unknown" and not lineage.request.covers(act) and not dictated:
+    asked = dictated or lineage.request.covers(act) or _is_told_by_name(tool, lineage)
+    if act != "unknown" and not asked:
         yield Finding("", act, Origin("none"), "act")
     if not dictated and _is_unasked(tool, given, act, lineage):
         act = "unasked"
@@ -107,6 +113,13 @@ def _is_dictated(given: Mapping[str, Any], act: str, lineage: Lineage) -> bool:
         if foreign and not said and not _is_partly_said(text, lineage):
             return False
     return dictated
+
+
+def _is_told_by_name(tool: str, lineage: Lineage) -> bool:
+    """Whether the person said all words of the tool's name, outside of a question."""
+    told = {fold(one) for one in lineage.request.told.split()}
+    names = [fold(one) for one in split_own(tool)]
+    return len(names) > 1 and all(any(_share_stem(one, said) for said in told) for one in names)
 
 
 def _is_unasked(tool: str, given: Mapping[str, Any], act: str, lineage: Lineage) -> bool:
@@ -180,7 +193,8 @@ def _judge_plain(
         return _judge_destination(path, text, "", act, lineage)
     if CONTENT_KEYS.any(words) or is_prose("", text):
         return _judge_content(path, text, words, lineage)
-    if AMOUNT_KEYS.any(words) and _NUMBER.fullmatch(text):
+    counts = AMOUNT_KEYS.any(words) or ("." in text and not TARGET_KEYS.any(words))
+    if counts and _NUMBER.fullmatch(text):
         return _judge_amount(path, text, act, lineage)
     if act == "send" and _ATTACHED.any(words):
         return _judge_attachment(path, text, lineage)
@@ -257,7 +271,19 @@ def _judge_content(path: str, text: str, words: Sequence[str], lineage: Lineage)
     copied = ledger.find_sentence(text)
     if copied is None and _NAMES.any(words) and not ledger.find(text):
         copied = ledger.find_dictated(text)
+    if copied is not None and _NAMES.any(words) and _is_meant_name(words, copied, lineage):
+        return None
     return Finding(path, text, Origin("text", copied), "copied text") if copied else None
+
+
+def _is_meant_name(words: Sequence[str], copied: Witness, lineage: Lineage) -> bool:
+    """Whether it was a name of the same kind before, or the person said from where to take it."""
+    if split_key(copied.path.rpartition(".")[2])[-1:] == list(words[-1:]):
+        return True
+    source = [one for one in split_own(lineage.ledger.get_tool(copied)) if _WRITTEN.fits(one)]
+    sentences = [one.split() for one in lineage.request.told.split("|")]
+    said = [told for sentence in sentences if words[-1] in sentence for told in sentence]
+    return any(_share_stem(one, told) for one in source for told in said)
 
 
 def _find_bare_hosts(text: str) -> Iterator[tuple[str, str]]:
@@ -268,9 +294,11 @@ def _find_bare_hosts(text: str) -> Iterator[tuple[str, str]]:
 
 def _judge_amount(path: str, text: str, act: str, lineage: Lineage) -> Finding | None:
     origin = lineage.find(text)
-    if origin.label not in {"text", "sender"} or act not in {"pay", "change", "unasked"}:
+    if origin.label not in {"text", "sender"} or act in {"send", "share", "delete"}:
         return None
     if origin.witness is None or lineage.ledger.names_file(origin.witness.call):
+        return None
+    if lineage.ledger.names_heading(origin.witness):
         return None
     if len(text) < 3:
         dictated = lineage.ledger.is_dictated(split_key(path.rpartition(".")[2])[:1], text)
@@ -357,12 +385,12 @@ def _judge_address(path: str, text: str, lineage: Lineage) -> Finding | None:
     host = read_host(text)
     if LOCAL.fullmatch(host) or ledger.was_said(text):
         return None
-    if _carries_data(text, lineage):
+    if carries_data(text, lineage):
         return Finding(path, text, lineage.find(text), "data in an address")
     if ledger.was_said(host) or host in ledger.state["visited"]:
         return None
     origin = lineage.find(text)
-    if origin.is_vouched or (origin.label == "none" and host.removeprefix("docs.") in WELL_KNOWN):
+    if origin.is_vouched or (origin.label == "none" and _is_known_by_heart(text, lineage)):
         return None
     texts = [one for one in ledger.find_in_prose(text) if ledger.stands_whole(text, one)]
     if any(ledger.is_search(one) or ledger.names_record(one) for one in texts):
@@ -376,7 +404,21 @@ def _judge_address(path: str, text: str, lineage: Lineage) -> Finding | None:
     return Finding(path, text, origin, "address to read")
 
 
-def _carries_data(link: str, lineage: Lineage) -> bool:
+def _is_known_by_heart(link: str, lineage: Lineage) -> bool:
+    """Whether everybody knows a place, or no text has any of it and the person said what it names.
+
+    An address with a query is never one that a model just knows.
+    """
+    host = read_host(link)
+    if host in WELL_KNOWN or host.partition(".")[2] in WELL_KNOWN:
+        return True
+    names = [one for one in host.split(".")[:-1] if len(one) > 2 and not is_plain_word(one)]
+    if "?" in link or any(map(lineage.ledger.find_in_prose, names)):
+        return False
+    return lineage.ledger.names_word(list_words(normalize(link).partition("/")[2]))
+
+
+def carries_data(link: str, lineage: Lineage) -> bool:
     """Whether an address holds values that were read elsewhere."""
     if lineage.ledger.find_in_prose(link) and lineage.ledger.stands_anywhere(link):
         return False
@@ -385,9 +427,20 @@ def _carries_data(link: str, lineage: Lineage) -> bool:
     except ValueError:
         return True
     given = [value for _, value in parse_qsl(parts.query)]
-    given += [one for one in parts.path.split("/") if find_kind(one) or len(one) > 40]
+    given += [one for value in given for one in _PIECE.split(value)]
+    path = [one for one in re.split(r"[/,;]", parts.path) if one]
+    given += [one for one in path if find_kind(one) or len(one) > 40]
     given += [one for one in (parts.hostname or "").split(".")[:-2] if len(one) > 20]
-    return any(_is_private(one, lineage) for one in given)
+    return any(_is_private(one, lineage) for one in given) or any(
+        _is_own_key(one, lineage) for one in path
+    )
+
+
+def _is_own_key(value: str, lineage: Lineage) -> bool:
+    """Whether a part of a path is a value with digits of the person's own records."""
+    if len(value) < 4 or not any(map(str.isdigit, value)) or lineage.ledger.was_said(value):
+        return False
+    return any(lineage.ledger.get_source(one) == "own" for one in lineage.ledger.find(value))
 
 
 def _is_private(value: str, lineage: Lineage) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unicodedata import combining
+from unicodedata import normalize as normalize_unicode
 
 from amplifier_hooks.guards.provenance.stems import split_names
 
@@ -36,6 +38,11 @@ def normalize(value: object) -> str:
     """A value as it is compared: case, blanks around it, the scheme and a last slash apart."""
     text = " ".join(str(value).split()).casefold()
     return _SCHEME.sub("", text).rstrip("/") if "/" in text else text
+
+
+def fold(word: str) -> str:
+    """A word without its accents."""
+    return "".join(one for one in normalize_unicode("NFD", word) if not combining(one))
 
 
 def compact(value: str) -> str:
