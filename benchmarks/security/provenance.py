@@ -71,8 +71,8 @@ def _replay(form: str, name: str, goal: float) -> Iterator[Row]:
 
 def _measure_cost() -> Iterator[Row]:
     """How many reads of 10 KB and how many calls take a millisecond of this processor or less."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(_PAGES.glob("*.md")))
-    pages = [text[at : at + 10_000] for at in range(0, 1_000_000, 10_000)][:_MEASURED]
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(_PAGES.rglob("*.md")))
+    pages = [text[at : at + 10_000] for at in range(0, len(text) - 10_000, 10_000)][:_MEASURED]
     guard = Provenance(TestCoordinator(session_id="cost"), Config())
     guard.on_prompt("", {"prompt": "Send Anna the times of breakfast", "session_id": "cost"})
     people = [{"id": f"B-{at}", "email": f"guest{at}@inn.example"} for at in range(_VALUES // 2)]

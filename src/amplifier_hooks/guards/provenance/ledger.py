@@ -449,6 +449,11 @@ class Ledger:
         """Whether a link stands in any text as it is."""
         return normalize(link) in self.state["tokens"]
 
+    def is_within(self, part: str) -> bool:
+        """Whether any text has these letters, inside of another word too."""
+        within = any(part in token for token in self.state["tokens"])
+        return within or next(self._search(part), None) is not None
+
     def quote(self, value: str, width: int = 160) -> str:
         """The newest text around a value."""
         plain = normalize(value)

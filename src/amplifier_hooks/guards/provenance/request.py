@@ -34,7 +34,7 @@ _OTHER_SCRIPT = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7
 _ASKING = re.compile(
     r"什么|吗|哪|多少|几|总结|概括|看看|查|读|何|どの|いつ|教えて|要約|まとめ|ですか"
 )
-_ME = split_names("me us mir uns m'en")
+_ME = split_names("me us mir uns moi nous m'en")
 _WE = split_names("we you i they people any")
 _BEFORE_VERBS = split_names("to please bitte zu")
 _SUBJECTS = split_names(
@@ -60,7 +60,7 @@ _WISHING = split_names(
     "want wanna need wish quiero quisiera necesito möchte moechte will brauche veux voudrais "
     "vorrei voglio wil quero"
 )
-_TELLING = split_names("tell give send dime gib")
+_TELLING = split_names("tell give send dime gib sag sage dis dites")
 _DELEGATING = re.compile(
     r"\b(?:follow(?!-?ing\b|[ -]?up)\w*|according to|as (?:\S+ ){0,6}(?:says?|said|describe[sd]?|"
     r"documented|suggest\w*|"

@@ -209,19 +209,24 @@ def _parse_table(text: str) -> Any:
             return None
         rows = found
     head = rows[0]
-    keys = len(head) > 1 and all(0 < len(one.strip()) < 30 for one in head)
-    if not keys or any(len(row) != len(head) for row in rows):
+    if not _is_head(head) or any(len(row) != len(head) for row in rows):
         return None
     return [dict(zip(head, row, strict=True)) for row in rows[1:]]
+
+
+def _is_head(cells: list[str]) -> bool:
+    return len(cells) > 1 and all(0 < len(one) < 30 for one in cells)
 
 
 def _split_rows(lines: list[str]) -> list[list[str]] | None:
     """The cells of lines with separators, or of columns that blanks keep apart."""
     if re.search(r"[.!?:]\s", lines[0]):
         return None
-    mark = next((one for one in "\t|;," if lines[0].count(one)), "")
+    mark = next((one for one in "\t|;," if one in lines[0]), "")
     if not mark:
         return [_GAP.split(line.strip()) for line in lines]
+    if not _is_head([one.strip() for one in lines[0].split(mark)]):
+        return None
     try:
         return [[one.strip() for one in row] for row in csv.reader(lines, delimiter=mark)]
     except csv.Error:

@@ -413,7 +413,7 @@ def _is_known_by_heart(link: str, lineage: Lineage) -> bool:
     if host in WELL_KNOWN or host.partition(".")[2] in WELL_KNOWN:
         return True
     names = [one for one in host.split(".")[:-1] if len(one) > 2 and not is_plain_word(one)]
-    if "?" in link or any(map(lineage.ledger.find_in_prose, names)):
+    if "?" in link or any(map(lineage.ledger.is_within, names)):
         return False
     return lineage.ledger.names_word(list_words(normalize(link).partition("/")[2]))
 
