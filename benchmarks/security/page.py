@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.security.compared_texts import KINDS, TextSet, list_sets
 from benchmarks.security.rivals import NOT_COMPARED, OURSELVES, Compared
-from benchmarks.security.table import Row
+from benchmarks.security.table import Row, format_share
 
 FIGURES = Path(__file__).with_name("figures.json")
 PAGE = Path(__file__).parents[2] / "docs" / "security-benchmarks.md"
@@ -123,7 +123,7 @@ def _write_rows(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield "| what | measured | goal | | date |\n|---|---|---|---|---|\n"
     for name, given in rows.items():
         row = Row(name, given["measured"], given["goal"], given["wanted"], given["missing"])
-        measured = "–" if row.measured is None else f"{row.measured:.1f} %"
+        measured = format_share(row.measured, "–")
         goal = "" if row.goal is None else f"{row.wanted} {row.goal:g} %"
         verdict = "**missed**" if row.verdict == "missed" else row.verdict
         yield f"| {name} | {measured} | {goal} | {verdict} | {given['date']} |\n"

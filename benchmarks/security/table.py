@@ -36,12 +36,19 @@ def compute_share(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
+def format_share(share: float | None, absent: str = "") -> str:
+    """One digit behind the point, and two where one would show nothing."""
+    if share is None:
+        return absent
+    return f"{share:.2f} %" if 0 < share < 0.05 else f"{share:.1f} %"
+
+
 def format_table(rows: Sequence[Row]) -> str:
     """The rows in columns."""
     width = max((len(row.name) for row in rows), default=0)
     lines = [f"{'':{width}}  {'measured':>9}  {'goal':>13}"]
     for row in rows:
-        measured = "" if row.measured is None else f"{row.measured:.1f} %"
+        measured = format_share(row.measured)
         goal = "" if row.goal is None else f"{row.wanted} {row.goal:g} %"
         lines.append(f"{row.name:{width}}  {measured:>9}  {goal:>13}  {row.verdict}".rstrip())
     return "\n".join(lines)
