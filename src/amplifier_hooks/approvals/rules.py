@@ -6,7 +6,6 @@ a call, is enough to deny it, and not enough to allow it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -198,8 +197,10 @@ class LoadedRule:
         return not _try(self.excepts, view, doubt=allows)
 
 
-def _refuse_origin(match: Match | None) -> None:
-    if match is not None and match.when is not None and re.search(r"\borigin\b", match.when):
+def _refuse_origin(match: Match | None, owner: str) -> None:
+    if match is None or match.when is None:
+        return
+    if Condition(match.when, owner).asks_for_origins:
         raise ValueError("'origin' is known where hooks judge (hooks-rules), not to this file")
 
 
@@ -208,7 +209,7 @@ def load_rule(rule: ApprovalRule, base: Path, owner: str) -> LoadedRule:
     allows = rule.decision == "allow"
     try:
         for match in (rule, rule.unless):
-            _refuse_origin(match)
+            _refuse_origin(match, owner)
         matches = _make_test(rule, base, owner, strict=allows)
         excepts = _make_exception(rule.unless, base, owner, strict=not allows)
     except (PatternError, ConditionError, ValueError) as wrong:

@@ -133,6 +133,20 @@ def applies(base: Path, rule: dict[str, Any], tool: str = "Bash", **given: Any) 
     return loaded.applies_to(ask(tool, hook, **given), base)
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        "tool_input.command == 'git push origin dev'",
+        "['a', 'origin'].exists(origin, origin == 'origin')",
+        "has(tool_input.origin) || tool_input.command.startsWith('git')",
+    ],
+)
+def test_origin_as_a_text_or_a_name_of_its_own_is_no_origin(tmp_path: Path, when: str) -> None:
+    """Only the variable is what is not known here."""
+    rule = {"decision": "deny", "when": when}
+    assert applies(tmp_path, rule, command="git push origin dev")
+
+
 ALLOW = {"decision": "allow", "command": "git status"}
 DENY = {"decision": "deny", "command": "git push"}
 UNCLEAR = 'git status; eval "$X"'

@@ -63,15 +63,22 @@ class Condition:
 
     def __init__(self, source: str, owner: str) -> None:
         self._cel = require("cel_expr_python.cel", owner)
-        self._asks_for_origins = "origin" in source
-        environment = _make_environment(self._cel)
+        self.asks_for_origins = False
+        """Whether it says `origin`: as the variable, not within a text or as a name of its own."""
         try:
-            self._expression = environment.compile(source)
-        except RuntimeError as wrong:
-            raise ConditionError(_get_first_line(wrong)) from None
+            self._expression = _make_environment(self._cel).compile(source)
+        except RuntimeError:
+            self.asks_for_origins = True
+            self._expression = self._compile_with_origin(source)
         kind = self._expression.return_type()
         if kind not in [self._cel.Type.BOOL, self._cel.Type.DYN]:
             raise ConditionError(f"its answer is {kind.name()}, not true or false")
+
+    def _compile_with_origin(self, source: str) -> Any:
+        try:
+            return _make_environment(self._cel, with_origin=True).compile(source)
+        except RuntimeError as wrong:
+            raise ConditionError(_get_first_line(wrong)) from None
 
     def holds(self, event: str, data: Mapping[str, Any], origins: Callable[[], Any] = dict) -> bool:
         """Its answer; everything but true or false is a ConditionError."""
@@ -81,8 +88,9 @@ class Condition:
             "tool_name": str(data.get("tool_name") or ""),
             "tool_input": tool_input if isinstance(tool_input, dict) else {},
             "data": data,
-            "origin": origins() if self._asks_for_origins else {},
         }
+        if self.asks_for_origins:
+            values["origin"] = origins()
         try:
             result = self._expression.eval(data=_convert(values))
         except RuntimeError as wrong:
@@ -94,15 +102,16 @@ class Condition:
 
 
 @cache
-def _make_environment(cel: Any) -> Any:
+def _make_environment(cel: Any, *, with_origin: bool = False) -> Any:
     kinds = cel.Type
     variables = {
         "event": kinds.STRING,
         "tool_name": kinds.STRING,
         "tool_input": kinds.Map(kinds.STRING, kinds.DYN),
         "data": kinds.Map(kinds.STRING, kinds.DYN),
-        "origin": kinds.Map(kinds.STRING, kinds.STRING),
     }
+    if with_origin:
+        variables["origin"] = kinds.Map(kinds.STRING, kinds.STRING)
     return cel.NewEnv(variables=variables)
 
 

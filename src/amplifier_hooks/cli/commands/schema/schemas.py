@@ -21,6 +21,7 @@ _SCALARS = frozenset({"integer", "number", "boolean"})
 # What modules turn into their options before pydantic sees it, so that its schemas lack it.
 SHORT_FORMS: dict[str, Schema] = {
     "hooks-linter-feedback.Linter": {"type": "string"},
+    "hooks-provenance.Sink": {"type": "string"},
     "provider-scripted.Failure": {"type": "string"},
     "provider-scripted.Usage": {"type": "object"},
     "loop-basic.options.max_turns": {"const": -1},
