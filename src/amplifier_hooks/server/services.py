@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -39,12 +39,15 @@ class Services:
         self.hub.close()
 
 
-def get_services(connection: HTTPConnection) -> Services:
+# Coroutines, though they wait for nothing: a plain function would be called in another thread.
+
+
+async def get_services(connection: HTTPConnection) -> Services:
     """The services of the app that a request came to."""
     return cast(Services, connection.app.state.services)
 
 
-def get_caller(connection: HTTPConnection) -> Caller:
+async def get_caller(connection: HTTPConnection) -> Caller:
     """Who a request comes from; the guard has put it there."""
     caller = connection.scope.get("state", {}).get("caller")
     if not isinstance(caller, Caller):
@@ -52,11 +55,11 @@ def get_caller(connection: HTTPConnection) -> Caller:
     return caller
 
 
-def require(scope: str) -> Callable[[HTTPConnection], Caller]:
+def require(scope: str) -> Callable[[HTTPConnection], Awaitable[Caller]]:
     """A dependency: the caller, if the credential has this scope."""
 
-    def check(connection: HTTPConnection) -> Caller:
-        caller = get_caller(connection)
+    async def check(connection: HTTPConnection) -> Caller:
+        caller = await get_caller(connection)
         if not caller.may(scope):
             raise HTTPException(403, f"This needs a credential with the scope {scope!r}.")
         return caller

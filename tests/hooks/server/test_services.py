@@ -16,26 +16,26 @@ def connect(caller: object) -> HTTPConnection:
     return HTTPConnection({"type": "http", "headers": [], "state": {"caller": caller}})
 
 
-def test_without_a_caller_there_is_no_way_in():
+async def test_without_a_caller_there_is_no_way_in():
     """The guard puts the caller there; a route that it did not guard fails closed."""
     for caller in (None, "ann", Identity("ann")):
         with pytest.raises(HTTPException) as raised:
-            get_caller(connect(caller))
+            await get_caller(connect(caller))
         assert raised.value.status_code == 401
 
 
-def test_a_scope_is_required_and_named():
+async def test_a_scope_is_required_and_named():
     """The message says which scope would do."""
     caller = Caller(Identity("ann", frozenset({"read"})), "api")
-    assert require("read")(connect(caller)) is caller
+    assert await require("read")(connect(caller)) is caller
     with pytest.raises(HTTPException, match="'admin'") as raised:
-        require("admin")(connect(caller))
+        await require("admin")(connect(caller))
     assert raised.value.status_code == 403
 
 
 async def test_closing_wakes_whoever_waits_and_sends_everybody_away(world: World):
     """Graceful shutdown: connections are told."""
-    services = get_services(HTTPConnection({"type": "http", "app": world.app, "headers": []}))
+    services = await get_services(HTTPConnection({"type": "http", "app": world.app, "headers": []}))
 
     async def is_known() -> bool:
         return True

@@ -55,6 +55,8 @@ def name_question(request: ApprovalRequest) -> str:
         return prompt
     question = prompt
     for name in _list_spellings(path, request.working_dir):
+        if name not in question:  # compiling a pattern takes far longer than looking
+            continue
         whole = rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)"
         question = re.sub(whole, lambda _: _FILE, question)
     says_something = any(one.isalpha() for one in question.replace(_FILE, ""))
