@@ -183,9 +183,6 @@ def load_verifier(source: str | os.PathLike[str]) -> Ed25519Verifier:
         return Ed25519Verifier.from_text(source)
     text = read_key_file(Path(source))
     if text.startswith(PRIVATE):
-        # Only here: an auditor has the public key, and needs no cryptography.
-        from amplifier_audit.keys import load_signer
-
         return Ed25519Verifier.from_text(load_signer(source).public)
     return Ed25519Verifier.from_text(text)
 

@@ -79,15 +79,9 @@ async def _say(coordinator: SessionCoordinator, text: str) -> None:
     await coordinator.show(text, "warning", "session")
 
 
-JUDGED = (
-    events.PROMPT_SUBMIT,
-    events.PROMPT_ANSWER,
-    events.PROVIDER_REQUEST,
-    events.PROVIDER_RESPONSE,
-    events.TOOL_PRE,
-    events.TOOL_POST,
-)
-"""Where hooks decide; of other events they only hear."""
+_OF_A_TURN = frozenset({"prompt", "provider", "tool"})
+JUDGED = tuple(one for one in events.effects if one.partition(":")[0] in _OF_A_TURN)
+"""Where hooks decide in each turn; of other events they only hear."""
 
 
 async def tell_unheard(coordinator: SessionCoordinator, coverage: Coverage) -> None:

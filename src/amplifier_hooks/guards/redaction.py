@@ -46,30 +46,7 @@ from amplifier_hooks.modules.registration import (
 
 NAME = "hooks-redaction"
 
-FIELDS: dict[str, tuple[str, ...]] = {
-    events.PROMPT_SUBMIT: ("prompt", "metadata"),
-    events.EXECUTION_START: ("prompt",),
-    events.PROVIDER_REQUEST: ("messages",),
-    events.PROVIDER_RESPONSE: ("response",),
-    events.PROVIDER_RETRY: ("error",),
-    events.PROVIDER_ERROR: ("error",),
-    events.CONTENT_BLOCK_DELTA: ("delta",),
-    events.CONTENT_BLOCK_END: ("block",),
-    events.THINKING_DELTA: ("delta",),
-    events.THINKING_FINAL: ("thinking",),
-    events.TOOL_PRE: ("tool_input",),
-    events.TOOL_POST: ("tool_input", "tool_result", "result"),
-    events.TOOL_ERROR: ("tool_input", "error"),
-    events.AGENT_SPAWN: ("task",),  # the sub-agent is built from the rest, keys included
-    events.AGENT_COMPLETE: ("task", "result"),
-    events.ORCHESTRATOR_COMPLETE: ("final_message",),
-    events.EXECUTION_COMPLETE: ("response",),
-    events.PROMPT_ANSWER: ("prompt", "response"),
-    events.PROMPT_COMPLETE: ("prompt", "response"),
-    events.ERROR_ORCHESTRATION: ("error",),
-    events.USER_NOTIFICATION: ("message", "metadata"),
-    LIST: ("items", "instructions"),
-}
+FIELDS: dict[str, tuple[str, ...]] = {**events.texts, LIST: ("items", "instructions")}
 """What is looked through, per event."""
 
 OnWrite = Literal["ask", "deny", "tell-and-redact", "off"]

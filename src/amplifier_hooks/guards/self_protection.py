@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from glob import iglob
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from amplifier_hooks.guards.bash import (
     list_directories,
 )
 from amplifier_hooks.guards.bash.commands import find_values
-from amplifier_hooks.guards.guard_folder_moves import find_uprooted, list_readings
 from amplifier_hooks.guards.policy.agent_programs import (
     AGENT_PROGRAMS,
     AGENT_VARIABLES,
@@ -35,6 +34,66 @@ from amplifier_hooks.guards.policy.agent_programs import (
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.machine.locations import find_data_home
 from amplifier_hooks.modules.registration import read_command
+
+MOST_READINGS = 10_000
+"""More would keep everybody waiting who is judged by the same process."""
+
+
+def list_readings(words: Sequence[Word], bases: Sequence[Path]) -> Iterator[tuple[Word, Path]]:
+    """Each word with each folder; ValueError where they are too many to be looked at."""
+    if len(words) * len(bases) > MOST_READINGS:
+        raise ValueError(f"the command has {len(words)} words, too many to be looked at")
+    return product(words, bases)
+
+
+_MOVES_ASKER = "guest-uprooting"
+_REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
+_MOVING = frozenset({"ln", "mv"})
+_TO_FOLDER = frozenset({"-t", "--target-directory"})
+_CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
+"""What git removes although it does not know it, by the command and its options."""
+
+
+def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
+    """The first of the files that a command would move, remove or link with its folder."""
+    commands = list_all_commands(command, _MOVES_ASKER)
+    workspace = Workspace(folder, Path.home())
+    if not any(_list_taken(one) or _cleans(one) for one in commands):
+        return None
+    bases = list_directories(commands, workspace).known
+    roots = {root for one in commands for root in _list_roots(one, workspace, bases)}
+    there = (path for path in files if path.exists())
+    return next((path for path in there if roots & {*path.parents, *path.resolve().parents}), None)
+
+
+def _list_roots(command: Command, workspace: Workspace, bases: Sequence[Path]) -> Iterator[Path]:
+    """The folders that a command takes away."""
+    if _cleans(command):
+        yield from (base.resolve() for base in bases)
+    found = (workspace.find_path(*one) for one in list_readings(_list_taken(command), bases))
+    yield from (path for path in found if path is not None)
+
+
+def _list_taken(command: Command) -> tuple[Word, ...]:
+    if command.name in _REMOVING:
+        return command.operands
+    if command.name not in _MOVING:
+        return ()
+    # The last one is where the others go.
+    into = len(command.operands) > 1 and _TO_FOLDER.isdisjoint(command.flags)
+    return command.operands[:-1] if into else command.operands
+
+
+def _cleans(command: Command) -> bool:
+    if command.name != "git":
+        return False
+    done = (flags for word, flags in _CLEANING.items() if word in _list_values(command))
+    return any(not command.flags.isdisjoint(flags) for flags in done)
+
+
+def _list_values(command: Command) -> list[str]:
+    return [word.value for word in command.arguments if word.value]
+
 
 ASKER = "guest-other-agents"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.guards.bash import Word
-from amplifier_hooks.guards.guard_folder_moves import MOST_READINGS, find_uprooted, list_readings
+from amplifier_hooks.guards.self_protection import MOST_READINGS, find_uprooted, list_readings
 from tests.hooks.coding_agents.sessions.agents import start
 
 HERE, THERE = Path("/here"), Path("/there")

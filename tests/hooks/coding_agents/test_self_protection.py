@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.installing.record import Record, Records
-from amplifier_hooks.guards.guard_folder_moves import MOST_READINGS
 from amplifier_hooks.guards.policy.agent_programs import AgentProgram
 from amplifier_hooks.guards.self_protection import (
+    MOST_READINGS,
     find_personal_act,
     find_records,
     find_unguarded_agent,

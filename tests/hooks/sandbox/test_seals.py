@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.sandbox import seal_copies
+from amplifier_hooks.sandbox.process import Seals, explain_restored
 from amplifier_hooks.sandbox.seal_copies import SealError
-from amplifier_hooks.sandbox.seals import Seals, explain_restored
 
 RUNS = ("config", "config.worktree", "hooks", "commondir")
 GIT = {
@@ -203,7 +203,7 @@ CHILD = """
 import os, sys
 from pathlib import Path
 from tests.hooks.sandbox.test_seals import make_table
-from amplifier_hooks.sandbox.seals import Seals
+from amplifier_hooks.sandbox.process import Seals
 root = Path(sys.argv[1])
 Seals.take(make_table(root), [root])
 (root / ".git").mkdir()

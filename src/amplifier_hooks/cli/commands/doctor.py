@@ -238,7 +238,6 @@ def _check_extras() -> Iterator[Finding]:
 
 
 def _check_frameworks() -> Iterator[Finding]:
-    from amplifier_hooks.cli.commands.doctor import check_frameworks
 
     yield from check_frameworks()
 

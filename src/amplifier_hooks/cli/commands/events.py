@@ -24,8 +24,10 @@ import click
 
 from amplifier_core.events import (
     ALL_EVENTS,
+    Effects,
     EventData,
     canonical,
+    effects,
     is_notification,
     payload_type,
     spellings,
@@ -143,48 +145,13 @@ def _read_meanings(payload: type) -> dict[str, str]:
     return found
 
 
-_DENIED_AND_CHANGED = {
-    "session:start": ("the session does not start", "the changed plan is used"),
-    "prompt:submit": (
-        "the prompt is not processed; the reason becomes the reply",
-        "the changed prompt is used",
+_EFFECTS = {
+    **effects,
+    LIST: Effects(
+        "the list",
+        denied="nothing of it reaches the model or the client",
+        changed="the changed items and instructions take its place",
     ),
-    "prompt:answer": (
-        "the answer is withheld; the reason takes its place, also in the conversation",
-        "the changed answer is handed over and kept in the conversation",
-    ),
-    "provider:request": (
-        "the request is not sent, and the turn ends",
-        "the changed messages are sent; the conversation itself stays the same",
-    ),
-    "provider:response": ("the reply is withheld", "the changed reply is used"),
-    "tool:pre": ("the tool does not run; the agent is told why", "the changed input is used"),
-    "tool:post": ("the agent sees the reason, not the result", "the agent sees the changed result"),
-    "context:pre_compact": ("nothing is compacted", "the changed data is used"),
-    "agent:spawn": ("the sub-agent does not start", "the changed data is used"),
-    "decision:tool_resolution": (
-        "the tool does not run; the agent is told why",
-        "the tool with the new name runs",
-    ),
-    "decision:agent_resolution": (
-        "no sub-agent starts",
-        "the agent with the new name gets the task",
-    ),
-    "decision:context_resolution": (
-        "nothing is compacted",
-        "the strategy with the new name is used",
-    ),
-    "mcp:list": (
-        "nothing of it reaches the model or the client",
-        "the changed items and instructions take its place",
-    ),
-}
-_INJECTED = {
-    "session:start": "the first message of the conversation",
-    "prompt:submit": "seen in this turn",
-    "prompt:answer": "seen in the next turn",
-    "provider:request": "seen in this request",
-    "agent:spawn": "seen by the sub-agent",
 }
 _LATER = "seen in the next request"
 _NOTHING = "has no effect, which is said and recorded"
@@ -195,7 +162,7 @@ _GOES_ON = "the agent goes on, with the reason as its prompt, where it can: eigh
 
 def describe_effects(event: str) -> dict[str, str]:
     """What happens for each action, the strongest first."""
-    if not is_notification(event) and canonical(event) not in _DENIED_AND_CHANGED:
+    if not is_notification(event) and canonical(event) not in _EFFECTS:
         told = dict.fromkeys(("deny", "ask_user", "modify"), _ITS_MODULE)
         return {**told, "inject_context": f"{_LATER}, if there is one"}
     if is_notification(event):
@@ -205,12 +172,12 @@ def describe_effects(event: str) -> dict[str, str]:
             "inject_context": f"{_LATER}, if there is one",
             "modify": _HIDDEN,
         }
-    denied, changed = _DENIED_AND_CHANGED[canonical(event)]
+    known = _EFFECTS[canonical(event)]
     return {
-        "deny": denied,
+        "deny": known.denied,
         "ask_user": "a person decides; a refusal has the effect of deny",
-        "inject_context": _INJECTED.get(canonical(event), _LATER),
-        "modify": changed,
+        "inject_context": known.injected,
+        "modify": known.changed,
     }
 
 
@@ -312,7 +279,6 @@ Examples:
 @click.option("--markdown", is_flag=True, help="All of them, as a Markdown page.")
 def events(name: str | None, as_json: bool, markdown: bool) -> None:
     """List the events, or show when NAME happens, its fields, and what each answer does."""
-    from amplifier_hooks.cli.commands.events import describe_event, write_page
 
     if markdown:
         click.echo(write_page(), nl=False)
@@ -332,7 +298,6 @@ def _select(name: str | None) -> list[str]:
 
     from amplifier_core.events import canonical, spellings
     from amplifier_core.utils.text import find_closest
-    from amplifier_hooks.cli.commands.events import list_events
 
     known = list_events()
     if name is None:
@@ -348,8 +313,6 @@ def _select(name: str | None) -> list[str]:
 def _print_json(found: list[EventDescription]) -> None:
     import json
     from dataclasses import asdict
-
-    from amplifier_hooks.cli.commands.events import describe_effects
 
     facts = [{**asdict(one), "answers": describe_effects(one.name)} for one in found]
     click.echo(json.dumps(facts, indent=2))
@@ -367,7 +330,6 @@ def _print_list(found: list[EventDescription]) -> None:
 
 
 def _print_event(event: EventDescription) -> None:
-    from amplifier_hooks.cli.commands.events import COMMON_FIELDS, OF_MODULES, describe_effects
     from amplifier_hooks.cli.text.output import print_heading, print_line, print_wrapped
     from amplifier_hooks.cli.text.table import Column, print_table
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from amplifier_core.event_names import find_problem
 from amplifier_core.events import TOOL_PRE
-from amplifier_core.models import Action, Decision, Level, Role
+from amplifier_core.models import Action, Decision, HookResult, Level, Role
 from amplifier_hooks.guards.bash import CommandPattern
 
 OnError = Literal["deny", "ask_user", "continue"]
@@ -34,7 +34,6 @@ _NEEDED = {
     "ask_user": "approval_prompt",
     "deny": "reason",
 }
-ANSWER_FIELDS = (*_BELONGS_TO, "reason", "suppress_output", "user_message", "user_message_level")
 
 
 class CommandMatch(BaseModel):
@@ -143,6 +142,12 @@ class Rule(Match):
     def guards(self) -> bool:
         """Whether not knowing is a reason to stop."""
         return self.action in {"deny", "ask_user"}
+
+
+ANSWER_FIELDS = tuple(
+    one for one in HookResult.model_fields if one in Rule.model_fields and one != "action"
+)
+"""What a rule may say of its answer, beside the action."""
 
 
 def as_list(value: str | list[str] | None) -> list[str]:

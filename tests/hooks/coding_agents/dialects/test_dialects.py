@@ -17,7 +17,7 @@ from amplifier_hooks.coding_agents.dialects.answer import combine
 from amplifier_hooks.coding_agents.dialects.dialect import Call, Handler, Reply
 from amplifier_hooks.coding_agents.dialects.reading import name_event
 from amplifier_hooks.coding_agents.dialects.writing import write_reply
-from amplifier_hooks.coding_agents.shell_hooks.dispatch import build_answers
+from amplifier_hooks.coding_agents.shell_hooks.module import build_answers
 from amplifier_hooks.coding_agents.shell_hooks.runner import encode_payload
 from amplifier_hooks.external.verdicts import Verdict
 from tests.hooks.coding_agents.dialects.conversation import make_call

@@ -12,7 +12,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import ScriptedApproval
 from amplifier_hooks.coding_agents.dialects.dialect import Handler
 from amplifier_hooks.coding_agents.shell_hooks.config import Config
-from amplifier_hooks.coding_agents.shell_hooks.dispatch import Dispatcher
+from amplifier_hooks.coding_agents.shell_hooks.module import Dispatcher
 from tests.hooks.coding_agents.shell_hooks.hook_files import (
     configure,
     make_command,

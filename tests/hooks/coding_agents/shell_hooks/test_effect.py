@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
-from amplifier_hooks.coding_agents.shell_hooks.dispatch import build_answers
+from amplifier_hooks.coding_agents.shell_hooks.module import build_answers
 from amplifier_hooks.external.verdicts import NOTHING, Verdict
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}

@@ -279,7 +279,6 @@ def mcp(
             "--bundle, --open and --new-tools say what to install; "
             "they do not go with --status and --remove"
         )
-    from amplifier_hooks.cli.commands.guard.mcp import Report
     from amplifier_hooks.coding_agents.installing.places import find_root
 
     root, _ = find_root(Path.cwd())

@@ -51,7 +51,6 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
     100 ms), noisy (people allow 9 of 10 questions and more) or quiet (it never spoke).
     """
     from amplifier_hooks.cli.commands.audit.options import select_recorded
-    from amplifier_hooks.cli.commands.hooks.stats import print_survey
 
     everywhere = options["everywhere"]
     self_tests = options["self_tests"]
@@ -65,8 +64,6 @@ def stats(trails: tuple[str, ...], as_json: bool, live: bool, **options: Any) ->
             print_survey(told, shadow=options["shadow"], hook=options["hook"])
 
     if live:
-        from amplifier_hooks.cli.commands.hooks.stats import follow_session
-
         follow_session(paths[-1], options["since"] or "", show, redraws=not as_json)
         return
     survey = _count_trails(paths, options["since"] or "")

@@ -300,7 +300,6 @@ def try_hooks(
     The hooks really run, but their answers are not carried out. A FILE that you name is run as
     `python FILE` would run it; a bundle must be trusted.
     """
-    from amplifier_hooks.cli.commands.hooks.testing import read_options
 
     config = None if config_json is None else parse_json_object(config_json, "--config")
     given = {"config": config, "timeout": timeout, "samples": samples or write is not None}
@@ -315,14 +314,12 @@ def try_hooks(
 
 
 def _list_case_files(file: str | None) -> list[Path]:
-    from amplifier_hooks.cli.commands.hooks.testing import list_case_files
     from amplifier_hooks.insight.cases.running import is_installed
 
     return [] if file is None or is_installed(file) else list_case_files(Path(file))
 
 
 def _watch(options: TrialOptions, *, as_json: bool, writes: bool) -> int:
-    from amplifier_hooks.cli.commands.hooks.testing import list_watched, run_at_each_change
 
     if as_json or writes:
         raise click.UsageError("--watch cannot be used with --json or --write")
@@ -346,7 +343,6 @@ def _repeat_options(options: TrialOptions) -> list[str]:
 
 
 def _test_all(several: Sequence[TrialOptions], as_json: bool, write: Path | None = None) -> int:
-    from amplifier_hooks.cli.commands.hooks.testing import prepare_trial
 
     if write is not None and write.exists():
         raise click.UsageError(f"{str(write)!r} is there already; --write makes a new file")

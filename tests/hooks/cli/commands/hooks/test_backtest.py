@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_hooks.cli.commands.hooks.backtest_text import print_findings
+from amplifier_hooks.cli.commands.hooks.backtest import print_findings
 from amplifier_hooks.insight.backtest import Tally
 from amplifier_hooks.insight.backtest.counts import UnclearGroup, make_report
 from amplifier_hooks.insight.backtest.job import Launch

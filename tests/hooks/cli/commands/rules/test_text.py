@@ -9,7 +9,7 @@ import click
 import pytest
 import yaml
 
-from amplifier_hooks.cli.commands.rules.text import (
+from amplifier_hooks.cli.commands.rules import (
     check_to_dict,
     choose,
     dump_rules,

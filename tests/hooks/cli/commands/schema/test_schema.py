@@ -13,7 +13,7 @@ import yaml
 
 from amplifier_hooks.agent import bundles
 from amplifier_hooks.cli.commands.init import write_bundle
-from amplifier_hooks.cli.commands.schema.schemas import (
+from amplifier_hooks.cli.commands.schema import (
     SHORT_FORMS,
     find_modules,
     find_options,
