@@ -80,6 +80,8 @@ class _Registrations(NamedTuple):
         by_event = {**self.by_event, event: handlers}
         if not handlers:
             del by_event[event]
+        if "*" not in event:
+            return _Registrations(by_event, self.patterns)
         return _Registrations(by_event, tuple(one for one in by_event if "*" in one))
 
     def find(self, names: tuple[str, ...]) -> list[HookHandler]:

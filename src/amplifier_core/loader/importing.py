@@ -121,7 +121,7 @@ def is_importable(name: str) -> bool:
 def _is_found(name: str) -> bool:
     """Whether a finder has a package; most ids have none, and looking along the path takes long."""
     state = read_path_state()
-    if _missing.get(name) == state:
+    if is_known_missing(name, state):
         # The others know what they know without the path, and may have learned of it since.
         others = [one for one in sys.meta_path if one is not PathFinder]
         return any(one.find_spec(name, None) for one in others if hasattr(one, "find_spec"))
@@ -129,6 +129,11 @@ def _is_found(name: str) -> bool:
     if not found and state.is_settled():
         _missing[name] = state
     return found
+
+
+def is_known_missing(name: str, state: PathState) -> bool:
+    """Whether the path was searched for a package in vain, and is in this state since."""
+    return _missing.get(name) == state
 
 
 def _is_on_path(file: Path, name: str) -> bool:

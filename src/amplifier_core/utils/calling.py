@@ -7,7 +7,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import lru_cache, partial
-from types import CoroutineType, FunctionType
+from types import CoroutineType, FunctionType, MethodType
 from typing import Any, TypeGuard, TypeVar, cast
 
 from amplifier_core.utils.text import safe_repr
@@ -42,9 +42,11 @@ def find_signature_problem(handler: Any) -> str | None:
     if not callable(handler):
         hint = f"; a priority is given by name, priority={handler}" if type(handler) is int else ""
         raise TypeError(f"A hook handler must be callable, got {handler!r}{hint}")
-    if isinstance(handler, FunctionType):
-        code = handler.__code__
-        if code.co_argcount == 2 and not code.co_kwonlyargcount:
+    bound = isinstance(handler, MethodType)
+    function = handler.__func__ if bound else handler
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        if code.co_argcount == 2 + bound and not code.co_kwonlyargcount:
             return None  # whatever a decorator says that it wraps
     try:
         signature = _read_signature(handler)

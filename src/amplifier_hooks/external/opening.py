@@ -80,6 +80,7 @@ class BundleSource:
 
     async def open(self, program: str, coverage: Coverage | None = None) -> ExternalSession:
         """Start a session: hooks are mounted, and session:start is told."""
+        await _take_turn()
         session = await open_session(
             self._bundle,
             approval_system=self._settings.approval,
@@ -93,10 +94,14 @@ class BundleSource:
         return await ExternalSession.attach(session, program, coverage)
 
 
-async def _let_framework_ask(session: AssembledSession) -> None:
-    # Runs that begin together mount their hooks one by one: the loop does other things between.
+async def _take_turn() -> None:
+    """Runs that begin together are opened one by one: the loop does other things between."""
     async with _TURNS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
         await asyncio.sleep(0)
+
+
+async def _let_framework_ask(session: AssembledSession) -> None:
+    await _take_turn()  # a trail that was opened meanwhile, in a thread, has them wait for it
     coordinator = session.coordinator
     if coordinator.approval_system is not None:  # None: the bundle says that nobody is asked
         coordinator.approval_system = RunApproval(coordinator.approval_system)

@@ -216,7 +216,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
         return lambda: None
     ensure_available(NAME)
     base = get_base_dir(coordinator)
-    files = await asyncio.to_thread(SecretFiles, base, settings.paths, settings.allow)
+    files = SecretFiles(base, settings.paths, settings.allow)
     keys = [*settings.path_keys, *settings.command_keys, *ARGUMENT_KEYS]
     offer_reader(
         coordinator, NAME, keys, lambda tool: look_up_tool(settings.shell, tool) is not None

@@ -72,7 +72,8 @@ class Snapshot:
             self.read_tree(start)
         elif not self._sealed and start.is_file():
             self.read(start)
-        return sorted(path for path in self._kept if path.is_relative_to(start))
+        below = f"{start}/".replace("//", "/")
+        return sorted(path for path in self._kept if path == start or str(path).startswith(below))
 
     def seal(self) -> None:
         """Read nothing more."""

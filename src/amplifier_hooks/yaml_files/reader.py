@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import yaml
 
@@ -23,19 +23,27 @@ class SubstitutionError(ValueError):
     """A reference that cannot be resolved."""
 
 
-def substitute(text: str, env: Mapping[str, str]) -> str:
+class Variables(Protocol):
+    """Where the values of variables come from."""
+
+    def get(self, name: str) -> str | None:
+        """The value of one; None if it is not set."""
+        ...
+
+
+def substitute(text: str, env: Variables) -> str:
     """The text with every reference replaced."""
     return _REFERENCE.sub(lambda match: _resolve(match, env), text) if "${" in text else text
 
 
-def find_secrets(text: str, env: Mapping[str, str]) -> frozenset[str]:
+def find_secrets(text: str, env: Variables) -> frozenset[str]:
     """The values of variables in the text whose names say that they are secret."""
     names = {match[1].partition(":")[0] for match in _REFERENCE.finditer(text) if match[1]}
-    values = (env.get(name, "") for name in names if _SENSITIVE.search(name))
+    values = (env.get(name) or "" for name in names if _SENSITIVE.search(name))
     return frozenset(value for value in values if len(value) >= _SHORTEST_SECRET)
 
 
-def _resolve(match: re.Match[str], env: Mapping[str, str]) -> str:
+def _resolve(match: re.Match[str], env: Variables) -> str:
     if match[0] == "$${":
         return "${"
     if match[1] is None:
@@ -48,7 +56,7 @@ def _resolve(match: re.Match[str], env: Mapping[str, str]) -> str:
     return _choose_value(parsed[1], parsed[2], parsed[3], env)
 
 
-def _choose_value(name: str, operator: str | None, word: str, env: Mapping[str, str]) -> str:
+def _choose_value(name: str, operator: str | None, word: str, env: Variables) -> str:
     value = env.get(name)
     if operator == "+":
         return word if value else ""
@@ -86,15 +94,69 @@ def read_text(text: str, file: str, env: Mapping[str, str] | None, secrets: set[
 
     Without `env`, texts stay as they are written.
     """
+    found = _find_reading(text, file, env) or _read_anew(text, file, env)
+    secrets |= found.secrets
+    return found.document
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A document as it was read, and the variables that were looked up, with what they were."""
+
+    document: Node
+    secrets: frozenset[str]
+    looked_up: Mapping[str, str | None] | None
+    """None if there was no environment to look in."""
+
+    def holds(self, env: Mapping[str, str] | None) -> bool:
+        """Whether reading the same text would find the same."""
+        if env is None or self.looked_up is None:
+            return env is None and self.looked_up is None
+        return all(env.get(name) == value for name, value in self.looked_up.items())
+
+
+_MOST_READINGS = 16
+_LONGEST_KEPT = 100_000
+_readings: dict[tuple[str, str], _Reading] = {}
+"""The last readings, by the name of the file and its whole text: sessions read the same bundles."""
+
+
+def _find_reading(text: str, file: str, env: Mapping[str, str] | None) -> _Reading | None:
+    known = _readings.get((file, text))
+    return known if known is not None and known.holds(env) else None
+
+
+def _read_anew(text: str, file: str, env: Mapping[str, str] | None) -> _Reading:
     try:
         document = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         raise BundleError([_describe_syntax_error(error, file)]) from error
     except RecursionError as error:
         raise BundleError([Problem(Place(file), "", "is nested too deeply")]) from error
-    if document is None:
-        return Node({}, Place(file, 1))
-    return _Converter(file, env, secrets).convert(document)
+    converter = _Converter(file, None if env is None else _Lookups(env))
+    root = Node({}, Place(file, 1)) if document is None else converter.convert(document)
+    seen = None if converter.env is None else converter.env.seen
+    reading = _Reading(root, frozenset(converter.secrets), seen)
+    if len(text) <= _LONGEST_KEPT:
+        _readings.pop((file, text), None)
+        _readings[file, text] = reading
+        for oldest in list(_readings)[:-_MOST_READINGS]:
+            _readings.pop(oldest, None)
+    return reading
+
+
+class _Lookups:
+    """An environment that notes what it was asked for, and what it said."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self.seen: dict[str, str | None] = {}
+
+    def get(self, name: str) -> str | None:
+        """The value of a variable, the same each time; None if it is not set."""
+        if name not in self.seen:
+            self.seen[name] = self._env.get(name)
+        return self.seen[name]
 
 
 def _read_content(path: Path, read: Callable[[Path], bytes]) -> str:
@@ -125,9 +187,9 @@ class _Converter:
     """Converts one document. Aliases are written out, so the number of nodes is limited."""
 
     file: str
-    env: Mapping[str, str] | None
-    secrets: set[str]
-    seen: int = field(default=0)
+    env: _Lookups | None
+    secrets: set[str] = field(default_factory=set)
+    seen: int = 0
 
     def convert(
         self, raw: yaml.Node, key: str = "", place: Place | None = None, depth: int = 0
@@ -177,7 +239,7 @@ class _Converter:
         if raw.tag.startswith("!"):
             self._fail(raw, key, f"tag {raw.tag!r} is not supported")
         text: str = raw.value
-        if self.env is not None:
+        if self.env is not None and "${" in text:
             self.secrets |= find_secrets(raw.value, self.env)
             try:
                 text = substitute(raw.value, self.env)

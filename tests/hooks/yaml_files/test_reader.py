@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_hooks.agent.bundles import BundleError
+from amplifier_hooks.yaml_files import reader
 from amplifier_hooks.yaml_files.node import to_plain
 from amplifier_hooks.yaml_files.reader import SubstitutionError, find_secrets, read_text, substitute
 from tests.hooks.agent.bundles.files import Mistake, check_mistake, complaint, config, load
@@ -279,6 +281,34 @@ def test_a_value_knows_its_line() -> None:
     assert (str(inner.place), [str(item.place) for item in inner.items()]) == (
         "f.yaml:2", ["f.yaml:3", "f.yaml:4"],
     )  # fmt: skip
+
+
+def test_a_text_that_was_read_before_is_read_again_when_a_variable_differs() -> None:
+    """One it mentions, however it is written; what is secret is told each time."""
+    text = 'a: ${API_KEY}\nb: "\\x24{B:-none}"\n'
+
+    def read(**env: str) -> tuple[Any, set[str]]:
+        secrets: set[str] = set()
+        return to_plain(read_text(text, "f.yaml", env, secrets)), secrets
+
+    for _ in range(2):
+        assert read(API_KEY="value-1") == ({"a": "value-1", "b": "none"}, {"value-1"})
+        assert read(API_KEY="value-1", C="x") == ({"a": "value-1", "b": "none"}, {"value-1"})
+        assert read(API_KEY="value-2") == ({"a": "value-2", "b": "none"}, {"value-2"})
+        assert read(API_KEY="value-2", B="b") == ({"a": "value-2", "b": "b"}, {"value-2"})
+        assert read()[0]["b"] == "none"
+        assert read()[0]["a"].key == "a"  # a problem: it is not set
+        assert to_plain(read_text(text, "f.yaml", None, set()))["a"] == "${API_KEY}"
+        assert str(read_text(text, "g.yaml", None, set()).mapping()["a"].place) == "g.yaml:1"
+
+
+def test_only_so_many_texts_are_remembered() -> None:
+    """And none that is large."""
+    for number in range(40):
+        read_text(f"a: {number}", "f.yaml", {}, set())
+    read_text(f"a: {'x' * 200_000}", "f.yaml", {}, set())
+    assert [text for _, text in reader._readings][-2:] == ["a: 38", "a: 39"]
+    assert len(reader._readings) <= 16
 
 
 def _problems_of(text: str) -> str:

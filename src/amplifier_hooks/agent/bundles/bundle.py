@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterable
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
+from amplifier_core.utils.copying import detach
 from amplifier_hooks.guards.policy.profile import PROFILED_GUARDS
 from amplifier_hooks.machine.files import Snapshot
 from amplifier_hooks.yaml_files.node import Node, Place, Problem, to_plain
@@ -38,7 +38,7 @@ class Bundle:
 
     @property
     def mount_plan(self) -> dict[str, Any]:
-        return copy.deepcopy(self._plan)
+        return detach(self._plan)
 
     def place_of(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS
@@ -13,7 +12,7 @@ from amplifier_hooks.agent.bundles import schema
 from amplifier_hooks.agent.bundles.bundle import Bundle, make_bundle
 from amplifier_hooks.agent.bundles.merge import keep_locked, overlay
 from amplifier_hooks.agent.bundles.mount_plan import find_incomplete, write_out
-from amplifier_hooks.machine.files import Snapshot
+from amplifier_hooks.machine.files import Snapshot, normalize
 from amplifier_hooks.machine.locations import find_config_home
 from amplifier_hooks.yaml_files.node import (
     BundleError,
@@ -28,6 +27,10 @@ from amplifier_hooks.yaml_files.reader import read_file
 _SECTIONS = ("approval", "audit", "sandbox")
 _READS_FILES = frozenset({"hooks-rules", "hooks-shell", "tool-mcp"})
 _HARMLESS = frozenset({"env", "headers"})
+
+
+PACKAGED = normalize(Path(__file__)).with_name("default.yaml")
+"""The bundle below all others."""
 
 
 @dataclass
@@ -125,8 +128,7 @@ class DocumentReader:
 
     def read_packaged(self) -> Node:
         """Read the bundle that comes with the package."""
-        with as_file(files("amplifier_hooks.agent.bundles") / "default.yaml") as path:
-            return self.read(path)
+        return self.read(PACKAGED)
 
     def read(self, path: Path, chain: tuple[Path, ...] = ()) -> Node:
         """Read one file over the files it includes; `chain` has the files that led to it."""

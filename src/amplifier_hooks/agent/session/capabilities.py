@@ -100,9 +100,7 @@ def register_capabilities(
 
     coordinator.register_capability("session.working_dir", str(folder.absolute()))
     places = DeferredPlaces(partial(list_session_places, session.config, folder, sealed))
-    # Tools look at it before anything else happens; without any, perhaps nobody ever does.
-    shown = places.listed if session.config.get("tools") else places
-    coordinator.register_capability("session.places", shown)
+    coordinator.register_capability("session.places", places)
     coordinator.register_capability("session.rename", rename)
     coordinator.register_capability("session.model_call", model_call)
     coordinator.register_capability("session.keep_working", session.keep_working)

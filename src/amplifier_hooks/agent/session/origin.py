@@ -11,12 +11,12 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from importlib.resources import files as list_resources
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_hooks.agent.bundles import Bundle
+from amplifier_hooks.agent.bundles.load import PACKAGED
 from amplifier_hooks.machine.files import normalize
 from amplifier_hooks.trails.bodies import (
     SELF_TEST_HOOK,
@@ -77,8 +77,7 @@ def find_origin(bundle: Bundle, folder: Path) -> Origin:
 
 
 def _name_file(bundle: Bundle) -> str:
-    packaged = Path(str(list_resources("amplifier_hooks.agent.bundles")))
-    own = [normalize(path) for path in bundle.sources if not path.is_relative_to(packaged)]
+    own = [normalize(path) for path in bundle.sources if path != PACKAGED]
     return str(own[0]) if own else ""
 
 

@@ -11,7 +11,6 @@ The files are read once: what the question shows is what is loaded.
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -29,6 +28,7 @@ from amplifier_core.records import ConfigurationChanged
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.conversation import add_message
+from amplifier_core.utils.copying import detach
 from amplifier_hooks.agent.bundles import Bundle, BundleError
 from amplifier_hooks.agent.session.assembled import add_place
 from amplifier_hooks.agent.session.sub_agents import apply_session_options
@@ -270,7 +270,7 @@ class Reloader:
         self._modules = ModuleReplacer(session.coordinator, session.mounting, material.digest_entry)
         self._at_start = (
             apply_session_options(material.bundle.mount_plan),
-            copy.deepcopy(session.config),
+            detach(session.config),
         )
         # Files may have changed since they were read; the first turn looks.
         self._seen: Stamp | None = None

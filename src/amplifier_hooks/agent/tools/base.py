@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -18,6 +20,12 @@ _DROPPED = frozenset({"title", "$ref", "anyOf"})
 
 def build_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Without references, titles and nullable unions, which some servers do not take."""
+    return copy.deepcopy(_build_once(model))
+
+
+@lru_cache(maxsize=64)
+def _build_once(model: type[BaseModel]) -> dict[str, Any]:
+    """A model says the same each time, and every request to a model of an agent has its schema."""
     schema = model.model_json_schema(by_alias=True)
     definitions = schema.pop("$defs", {})
     return {**_simplify_object(schema, definitions), "additionalProperties": False}

@@ -12,7 +12,6 @@ from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint
-from importlib.resources import files as list_resources
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,9 +20,19 @@ from pydantic import ValidationError
 
 from amplifier_core.errors import AmplifierError, ModuleLoadError
 from amplifier_core.loader import SEARCH_PATHS, ModuleLoader
-from amplifier_core.loader.importing import SourceFinder, claim, package_name, release, taken
+from amplifier_core.loader.importing import (
+    PathState,
+    SourceFinder,
+    claim,
+    is_known_missing,
+    package_name,
+    read_path_state,
+    release,
+    taken,
+)
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
 from amplifier_hooks.agent.bundles import Bundle
+from amplifier_hooks.agent.bundles.load import PACKAGED
 from amplifier_hooks.agent.trust.outline import outline_plan
 from amplifier_hooks.machine.files import Snapshot, digest_files, lies_in, normalize
 from amplifier_hooks.machine.locations import PACKAGES, find_config_home
@@ -66,11 +75,19 @@ def guard_imports(folder: Path) -> Iterator[None]:
         sys.meta_path.remove(guard)
 
 
-def find_unguarded(fullname: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """Where a module would be imported from, were it not for guards and sources."""
+def find_unguarded(
+    fullname: str, path: Sequence[str] | None = None, state: PathState | None = None
+) -> ModuleSpec | None:
+    """Where a module would be imported from, were it not for guards and sources.
+
+    With the `state` of the path, what is known to be missing there is not looked for again.
+    """
+    missing = state is not None and is_known_missing(fullname, state)
     for finder in list(sys.meta_path):
         look = getattr(finder, "find_spec", None)
         if look is None or isinstance(finder, ImportGuard | SourceFinder):
+            continue
+        if missing and finder is PathFinder:
             continue
         spec: ModuleSpec | None = look(fullname, path)
         if spec is not None:
@@ -164,7 +181,10 @@ def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[
 
 
 def find_installed(
-    entry: ModuleEntry, folder: Path, known: Mapping[str, EntryPoint]
+    entry: ModuleEntry,
+    folder: Path,
+    known: Mapping[str, EntryPoint],
+    state: PathState | None = None,
 ) -> Iterator[tuple[str, Path]]:
     """The packages in the folder that the loader would take a module from, by name.
 
@@ -176,7 +196,8 @@ def find_installed(
     point = known.get(entry.module)
     names = [] if point is None else [point.module.partition(".")[0]]
     for name in dict.fromkeys([*names, package_name(entry.module)]):
-        spec = find_unguarded(name) if name.isidentifier() and name not in PACKAGES else None
+        looked_for = name.isidentifier() and name not in PACKAGES
+        spec = find_unguarded(name, state=state) if looked_for else None
         origin = None if spec is None or spec.origin is None else normalize(Path(spec.origin))
         if origin is not None and lies_in(origin, folder):
             yield name, origin.parent if origin.name == "__init__.py" else origin
@@ -292,9 +313,10 @@ def collect_material(
     commands: list[str] = []
     packages: list[tuple[str, Path]] = []
     known = _list_known(folder)
+    state = read_path_state()
     scrub = LiteralScrubber(bundle.secrets)
     for entry in iterate_entries(plan or bundle.mount_plan):
-        installed = list(find_installed(entry, folder, known))
+        installed = list(find_installed(entry, folder, known, state))
         starts = [*(start for _, start in installed), *find_in_search_paths(entry, folder)]
         packages += installed
         try:
@@ -333,12 +355,11 @@ def _list_known(folder: Path) -> dict[str, EntryPoint]:
 
 def _choose_own(snapshot: Snapshot, folder: Path) -> dict[str, bytes]:
     """Not the packaged bundle, and not the person's own settings, which no tool can write."""
-    packaged = normalize(Path(str(list_resources("amplifier_hooks.agent.bundles"))))
     personal = normalize(find_config_home() / "amplifier")
     return {
         _name(path, folder): content
         for path, content in sorted(snapshot.files.items())
-        if not path.is_relative_to(packaged)
+        if path != PACKAGED
         and (not path.is_relative_to(personal) or personal.is_relative_to(folder))
     }
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -42,10 +43,9 @@ class GuardedPaths:
         self._patterns = tuple(patterns)
         self._excepted = tuple(excepted)
         # A glob that cannot be used is an error now.
-        match_glob(Path("/"), (*self._patterns, *self._excepted))
+        read = _read_globs(self._patterns, self._excepted, str(Path.home()))
         self._base = base
-        self._heads = [(one, *_split_literal_head(one)) for one in self._patterns]
-        self._names, self._globs = _find_telling_names(self._patterns)
+        self._heads, self._names, self._globs = read
         self._fitting: dict[str, bool] = {}
 
     def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
@@ -119,6 +119,23 @@ class GuardedPaths:
                 yield f"{escape_glob(real)}/{tail}", pattern
 
 
+Heads = tuple[tuple[str, str, str], ...]
+"""Each glob with the part before its first wildcard, and the rest."""
+
+
+@lru_cache(maxsize=32)
+def _read_globs(
+    patterns: tuple[str, ...], excepted: tuple[str, ...], home: str
+) -> tuple[Heads, frozenset[str], frozenset[str]]:
+    """What globs alone tell, before any path is seen; ValueError if one cannot be used.
+
+    Sessions of one bundle have the same ones, and there are hundreds.
+    """
+    match_glob(Path("/"), (*patterns, *excepted))
+    heads = tuple((one, *_split_literal_head(one, home)) for one in patterns)
+    return heads, *_find_telling_names(patterns)
+
+
 def _find_telling_names(patterns: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
     """A component that every path of a glob has: a name, or else a glob of a name."""
     names: set[str] = set()
@@ -171,10 +188,10 @@ def _list_disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
             yield Path(os.path.normpath(unquote(text).replace("\0", "")))
 
 
-def _split_literal_head(pattern: str) -> tuple[str, str]:
+def _split_literal_head(pattern: str, home: str) -> tuple[str, str]:
     """The part of an absolute glob before its first wildcard, and the rest."""
     if pattern.startswith("~/"):
-        pattern = str(Path.home()) + pattern[1:]
+        pattern = home + pattern[1:]
     if not pattern.startswith("/"):
         return "", pattern
     parts = pattern.split("/")

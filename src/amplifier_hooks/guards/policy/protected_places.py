@@ -339,7 +339,8 @@ def is_above_project_place(path: PurePath) -> bool:
 class DeferredPlaces:
     """A table that is listed when it is first asked for: that walks folders.
 
-    The capability `session.places` of a session without tools, which most of them never ask for.
+    The capability `session.places`. A tool asks before it does anything, so what was there before
+    any of ours ran is in the table; many sessions never use a tool of ours.
     """
 
     def __init__(self, make: Callable[[], ProtectedPlaces]) -> None:

@@ -62,9 +62,13 @@ def offer_reader(
 
 def make_offered(name: str, tool: Any) -> OfferedTool:
     """A tool of a session."""
-    schema = getattr(tool, "input_schema", None)
-    known = schema if isinstance(schema, Mapping) else None
-    return OfferedTool(name, known, only_reads=getattr(tool, "only_reads", False) is True)
+
+    def read_schema() -> Schema:
+        schema = getattr(tool, "input_schema", None)
+        return schema if isinstance(schema, Mapping) else None
+
+    # Read only if the name says too little: some tools make it anew each time.
+    return OfferedTool(name, read_schema, only_reads=getattr(tool, "only_reads", False) is True)
 
 
 def says_read_only(annotations: Any) -> bool:

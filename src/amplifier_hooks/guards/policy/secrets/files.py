@@ -111,15 +111,19 @@ class SecretFiles(GuardedPaths):
     """The files that hold secrets, `paths` among them, without those that `allow` names."""
 
     def __init__(self, base: Path, paths: Iterable[str] = (), allow: Iterable[str] = ()) -> None:
-        known = [one for globs in SECRET_FILES.values() for one in globs]
-        patterns = [one for glob in (*paths, *known) for one in expand_braces(glob)]
-        excepted = [one for glob in (*NO_SECRETS, *allow) for one in expand_braces(glob)]
-        super().__init__(dict.fromkeys(patterns), base, excepted)
+        known = tuple(one for globs in SECRET_FILES.values() for one in globs)
+        super().__init__(_expand((*paths, *known)), base, _expand((*NO_SECRETS, *allow)))
 
     def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
         """What guards this path, or None also for a file that shows that it holds none."""
         hit = super().find_hit(given, base)
         return hit if hit is not None and _holds_secret(hit) else None
+
+
+@lru_cache(maxsize=32)
+def _expand(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Without braces, and each once."""
+    return tuple(dict.fromkeys(one for glob in globs for one in expand_braces(glob)))
 
 
 def describe_secret(pattern: str) -> str:
