@@ -55,10 +55,8 @@ def may_have_long_key(text: bytes) -> bool:
 
 
 # What a number follows in JSON without spaces becomes a colon, so does its sign; digits become 0.
-_KINDS = bytes(
-    ord("0") if byte in b"0123456789" else ord(":") if byte in b":,[-" else ord(" ")
-    for byte in range(256)
-)
+_KIND_OF = dict.fromkeys(b"0123456789", ord("0")) | dict.fromkeys(b":,[-", ord(":"))
+_KINDS = bytes(_KIND_OF.get(byte, ord(" ")) for byte in range(256))
 # An integer beyond 2^53 has at least so many digits.
 _LONG = b":" + b"0" * 16
 

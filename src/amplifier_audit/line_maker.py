@@ -209,12 +209,11 @@ def replace_sensitive(body: Any) -> tuple[Any, list[StoredValue]]:
 
 def _replace(value: Any, kept: list[StoredValue]) -> Any:
     if isinstance(value, dict):
-        return {
-            key: _commit(entry, kept)
-            if key in SENSITIVE and entry not in (None, "")
-            else _replace(entry, kept)
-            for key, entry in value.items()
-        }
+        replaced: dict[str, Any] = {}
+        for key, entry in value.items():
+            is_sensitive = key in SENSITIVE and entry not in (None, "")
+            replaced[key] = (_commit if is_sensitive else _replace)(entry, kept)
+        return replaced
     if isinstance(value, list):
         return [_replace(entry, kept) for entry in value]
     return value

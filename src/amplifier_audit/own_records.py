@@ -1,4 +1,4 @@
-"""What a log says of itself: the bodies of its own records, one class each.
+"""The bodies of a log's own records, one class each.
 
 Like all lines, they are written once and read for ever. Whoever can write the files can write
 anything: a member that is missing, or of another type than its writer gives it, reads as None.

@@ -321,7 +321,9 @@ def _classify(token: bytes | int) -> int:
     if isinstance(token, int):
         return token
     if token.startswith(b'"'):
-        return 4 if b"\\u" in token else 2 if b"\\" in token else 1
+        if b"\\u" in token:
+            return 4
+        return 2 if b"\\" in token else 1
     return 16 if token in (b"null", b"true", b"false") else 8
 
 

@@ -1,4 +1,4 @@
-"""What a writer finds when it opens a log, and what it may do about it.
+"""Opening a log: its state on disk, and the repairs that a writer may make.
 
 Damage after the acknowledged position is what a crash leaves: it goes to quarantine, and the log
 says so. Damage at or before that position is no crash: nothing is repaired, a new segment begins

@@ -1,4 +1,4 @@
-"""What a verification found: the verdict, and the first place that is wrong."""
+"""The result of a verification: the verdict, and the first place that is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a log is written."""
+"""Settings of a log's writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a writer has acknowledged, in a file of two slots that are written in turn.
+"""The position that a writer has acknowledged, in a file of two slots that are written in turn.
 
 It is written after each sync of the log and before anybody is told, so it is never ahead of the
 disk; a slot that was torn fails its checksum, and the other one still stands.

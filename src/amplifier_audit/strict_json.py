@@ -39,10 +39,8 @@ NARROW = Limits(text=256, members=32, depth=8, nodes=150)
 
 
 # Digits become 0, what may not stand in a line becomes an exclamation mark.
-_KINDS = bytes(
-    ord("0") if byte in b"0123456789" else ord(" ") if 0x20 <= byte < 0x7F else ord("!")
-    for byte in range(256)
-)
+_KIND_OF = dict.fromkeys(range(0x20, 0x7F), ord(" ")) | dict.fromkeys(b"0123456789", ord("0"))
+_KINDS = bytes(_KIND_OF.get(byte, ord("!")) for byte in range(256))
 # An integer beyond 2^53 has at least this many digits.
 _LONG_RUN = b"0" * 16
 # A backslash with none before it does begin an escape; after another one it may be a character.

@@ -1,4 +1,4 @@
-"""What a hook answered, what its author probably did not mean, and what became of the operation."""
+"""Answers of hooks, probable mistakes of their authors, and the outcome of the operation."""
 
 from __future__ import annotations
 

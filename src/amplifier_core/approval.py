@@ -252,7 +252,7 @@ class ApprovalGate:
         if seconds < question.timeout:
             question = replace(question, timeout=seconds)
         try:
-            answer = await run_with_timeout(self._put(question), seconds)
+            answer = await run_with_timeout(self._ask(question), seconds)
         except Exception as error:  # noqa: BLE001 - the front end may raise anything
             answer = error
         # By the clock, whatever came back: an answer after the deadline is no answer.
@@ -270,7 +270,7 @@ class ApprovalGate:
             return GateDecision(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
         return None
 
-    async def _put(self, question: ApprovalQuestion) -> Any:
+    async def _ask(self, question: ApprovalQuestion) -> Any:
         system: Any = self.system
         if isinstance(system, DecidingApprovalSystem):
             return await system.decide(question)

@@ -1,4 +1,4 @@
-"""What others call our events: coding agents, frameworks, and people who guess."""
+"""Names of events: those of coding agents and frameworks for ours, and likely misspellings."""
 
 from __future__ import annotations
 

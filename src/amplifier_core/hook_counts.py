@@ -1,4 +1,4 @@
-"""What a hook has done, counted: calls, answers, failures, time, injections and approvals."""
+"""Counters of a hook: calls, answers, failures, time, injections and approvals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session offers to its modules: mount points, capabilities, contributions, clean-ups."""
+"""The session as modules see it: mount points, capabilities, contributions, clean-ups."""
 
 from __future__ import annotations
 
@@ -205,10 +205,10 @@ class ModuleHost:
             failures.append(describe_cause(error))
 
         # The last first, those included that clean-ups register.
-        await run_each(iter(self._take_cleanup, None), report)
+        await run_each(iter(self._pop_cleanup, None), report)
         return failures
 
-    def _take_cleanup(self) -> Callable[[], Any] | None:
+    def _pop_cleanup(self) -> Callable[[], Any] | None:
         if self._cleanups:
             return self._cleanups.pop()
         return None

@@ -1,4 +1,4 @@
-"""What can go wrong when a model is called.
+"""Errors of calls to a model.
 
 LLMError
 ├── RateLimitError              retryable, may carry retry_after

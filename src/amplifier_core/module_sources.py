@@ -1,4 +1,4 @@
-"""Where modules come from: what a module source resolver of the ecosystem is and answers.
+"""Module sources: the interface of a resolver of the ecosystem, and of its answers.
 
 An application mounts a resolver at `module-source-resolver` before it initializes its session. The
 loader then asks it for every module, before it looks anywhere else.

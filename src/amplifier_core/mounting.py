@@ -14,7 +14,7 @@ from amplifier_core.hooks import HookHandler
 from amplifier_core.host import NAMED
 from amplifier_core.interfaces import Host
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.module import take_waiting
+from amplifier_core.loader.module import pop_waiting
 from amplifier_core.mount_plan import ModuleEntry, read_entry
 from amplifier_core.payloads import ModuleLoadFailedData, ModuleOnSessionReadyFailedData
 from amplifier_core.utils import PATIENCE, describe_error, resolve
@@ -89,7 +89,7 @@ class Mounting:
             await self._mount(outcome)
             outcome.objects = _added(before, self._named_objects())
         except (Exception, SystemExit) as error:
-            self._take_back(outcome, before)
+            self._undo(outcome, before)
             outcome.failure = read_failure(outcome.id, error)
             await report_failure(self._coordinator, kind, outcome.entry, outcome.failure)
             if outcome.entry.required:
@@ -104,7 +104,7 @@ class Mounting:
     def _named_objects(self) -> Objects:
         return {point: dict(self._coordinator.mount_points[point]) for point in NAMED}
 
-    def _take_back(self, outcome: Mounted, before: Objects) -> None:
+    def _undo(self, outcome: Mounted, before: Objects) -> None:
         """Remove what a module that failed had already put in place."""
         for handler in outcome.handlers:
             self._coordinator.hooks.remove(handler)
@@ -130,7 +130,7 @@ class Mounting:
         """Everything is mounted: tell the modules that want to know, all of them or these."""
         told = self.mounted if mounted is None else mounted
         own = [(one.id, one.on_ready) for one in told if one.on_ready is not None]
-        for module_id, on_ready in [*own, *take_waiting(self.loader)]:
+        for module_id, on_ready in [*own, *pop_waiting(self.loader)]:
             self._coordinator.mounting = next((m for m in self.mounted if m.id == module_id), None)
             try:
                 await resolve(on_ready(self._coordinator))

@@ -124,7 +124,7 @@ class Operations:
             if not self._is_stale(run, approval):
                 passed = replace(approval, comments=comments, handed_over=handed_over)
                 return run, _refuse(ASKED_ELSEWHERE) if fixed and handed_over else passed
-            given, shown = _take_edit(run, approval)
+            given, shown = _apply_edit(run, approval)
             if fixed and shown != approval.digest:
                 return run, _refuse("it cannot be edited any more")
             if approval.edited_input is not None:
@@ -207,7 +207,7 @@ def _refuse(reason: str) -> ApprovalResult:
     return ApprovalResult(False, KERNEL, reason)
 
 
-def _take_edit(run: Dispatch, approval: ApprovalResult) -> tuple[dict[str, Any], str]:
+def _apply_edit(run: Dispatch, approval: ApprovalResult) -> tuple[dict[str, Any], str]:
     """What is judged again, and the digest of what a person has seen of it."""
     if approval.edited_input is None:
         return run.given, approval.digest

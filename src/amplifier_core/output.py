@@ -1,4 +1,4 @@
-"""What a hook prints while it runs, kept apart from what everybody else prints.
+"""The output of a hook while it runs, kept apart from all other output.
 
 While hooks run, `sys.stdout` and `sys.stderr` are wrapped. The wrapper asks a context variable
 whose hook is running here, so that hooks of several sessions can print at the same time, and

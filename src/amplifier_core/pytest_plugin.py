@@ -131,12 +131,12 @@ def _run_fixture(function: Any, request: pytest.FixtureRequest, /, **given: Any)
     if inspect.iscoroutinefunction(function):
         return runner.run(function(**given))
     steps: AsyncIterator[Any] = function(**given)
-    value = runner.run(_take_step(steps.__anext__))
+    value = runner.run(_run_step(steps.__anext__))
     request.addfinalizer(lambda: runner.run(_finish(steps)))
     return value
 
 
-async def _take_step(step: Callable[[], Awaitable[Any]]) -> Any:
+async def _run_step(step: Callable[[], Awaitable[Any]]) -> Any:
     return await step()
 
 

@@ -1,4 +1,4 @@
-"""What the records of a session say: one class for the body of each type, which declares it.
+"""The records of a session: one class for the body of each type, which declares it.
 
     trail.write(ToolStarted(tool="Bash", id="c1", digest=found, gated=False), event=TOOL_PRE)
     match parse_body(record["type"], record["body"]):

@@ -1,4 +1,4 @@
-"""Where a session writes its records."""
+"""The trail of a session: its records, and the sink that keeps them."""
 
 from __future__ import annotations
 

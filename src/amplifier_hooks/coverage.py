@@ -1,4 +1,4 @@
-"""What each adapter sees of its framework, and what an answer of a hook can do there.
+"""Coverage of each adapter: the events it sees, and the effect of a hook's answer there.
 
 No framework is imported: `amplifier doctor` and the pages read these tables."""
 

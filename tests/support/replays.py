@@ -62,7 +62,7 @@ def read_records(records: Sequence[Mapping[str, Any]], session: str) -> Recordin
     recording = Recording(Header(Path(), session=session))
     for number, record in enumerate(records, 1):
         for item in read_items([{**record, "seq": number}]):
-            recording.take(item)
+            recording.add(item)
     recording.check()
     return recording
 

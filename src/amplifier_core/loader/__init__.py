@@ -249,7 +249,7 @@ class ModuleLoader:
         if module is None:
             module = self.find(module_id, None if source_hint is None else str(source_hint))
         if module.remark:
-            await _tell(host, module.remark)
+            await _show_remark(host, module.remark)
         return module.bind(config)
 
     async def _ask_resolver(self, host: Any, module_id: str, hint: Any) -> Module | None:
@@ -314,7 +314,7 @@ class ModuleLoader:
         self._ready.clear()
 
 
-async def _tell(host: Any, remark: str) -> None:
+async def _show_remark(host: Any, remark: str) -> None:
     """Show the person a remark; that of a sub-agent's module has been shown for its parent."""
     show = None if getattr(host, "parent_id", None) else getattr(host, "show", None)
     if show is None:

@@ -33,7 +33,7 @@ def find_on_session_ready(module_id: str, homes: Iterable[Any]) -> Callable[[Any
     return None
 
 
-def take_waiting(loader: Any) -> list[Ready]:
+def pop_waiting(loader: Any) -> list[Ready]:
     """What others put into a loader's queue, which is empty then; a loader may have none."""
     queue: Any = getattr(loader, "get_on_session_ready_queue", list)()
     if not isinstance(queue, list) or not queue:

@@ -1,4 +1,4 @@
-"""What a mount plan may say: every key of its sections, declared once.
+"""The schema of a mount plan: every key of its sections, declared once.
 
 A declaration is the type of a value, what the value is for, and so the whole schema: bundles are
 checked with these models, `amplifier schema` prints them, and the kernel takes from them which keys

@@ -81,7 +81,7 @@ class _Round:
         self._results: dict[str, Any] = {}
         self._calls = list(calls)
 
-    def take(self, result: Any, ids: Collection[str]) -> bool:
+    def add_result(self, result: Any, ids: Collection[str]) -> bool:
         """Take a result in; False if there is one already, other than one that was made up."""
         if any(call in self._results and not _is_made_up(self._results[call]) for call in ids):
             return False
@@ -126,7 +126,7 @@ def _gather_rounds(
         called = [call for call in ids if call in by_call]
         # Some loops use ids again: a result belongs to the newest call that still lacks one.
         owners = reversed(by_call[called[0]]) if called else ()
-        if not any(owner.take(message, called) for owner in owners):
+        if not any(owner.add_result(message, called) for owner in owners):
             is_stray = _is_result(message) and not keep_strays
             rounds.append(_Round(_describe_stray(message) if is_stray else message))
     return rounds, by_call

@@ -1,4 +1,4 @@
-"""What a validation found, and how the module under test is imported."""
+"""The result of a validation, and the import of the module under test."""
 
 from __future__ import annotations
 

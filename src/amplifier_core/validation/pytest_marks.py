@@ -1,4 +1,4 @@
-"""What the base classes of authors' tests need of pytest. They can be imported without it."""
+"""pytest's marks and skips for the base classes of authors' tests, importable without pytest."""
 
 from __future__ import annotations
 

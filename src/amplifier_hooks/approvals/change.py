@@ -1,4 +1,4 @@
-"""What a tool call would change, its difference as text, and when a person may edit its input."""
+"""The change that a tool call would make, as text, and whether a person may edit its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent needs of a store or of a server in front of one. Nothing here decides."""
+"""The agent's interface to a store, or to a server in front of one. Nothing here decides."""
 
 from __future__ import annotations
 

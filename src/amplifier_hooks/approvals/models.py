@@ -1,4 +1,4 @@
-"""What is asked of people, what they decide, and what is known of sessions: one value for each.
+"""Questions, decisions and sessions: one value for each, on every way.
 
 The same value is made by the agent, travels as JSON, is kept in the store, and is read back.
 """

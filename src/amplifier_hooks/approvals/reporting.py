@@ -1,4 +1,4 @@
-"""What a session tells people elsewhere: claims on its calls, and records of its trail."""
+"""Reports to people elsewhere: claims on a session's calls, and records of its trail."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ class _Answer:
             self.stage = "after"
             return
         if self.stage == "before":
-            self._tell(signal.Signals(number))
+            self._print_sentence(signal.Signals(number))
         os._exit(_CODES[signal.Signals(number)])
 
-    def _tell(self, number: signal.Signals) -> None:
+    def _print_sentence(self, number: signal.Signals) -> None:
         sentence = _SENTENCES[number]
         try:
             if self.as_json:

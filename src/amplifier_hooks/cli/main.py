@@ -1,4 +1,4 @@
-"""Where the `amplifier` command starts: what it needs is imported when that is known."""
+"""The start of the `amplifier` command; imports follow when they are known to be needed."""
 
 from __future__ import annotations
 

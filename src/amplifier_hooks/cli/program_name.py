@@ -1,4 +1,4 @@
-"""What a person types to run this program from where they stand."""
+"""The command that a person types to run this program from the current folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all adapters share: a session of ours behind each run of theirs."""
+"""A session of ours behind each run of another loop: shared by all adapters."""
 
 PUBLIC_MODULES = (
     "calling",

@@ -1,4 +1,4 @@
-"""What hooks add to a conversation that is elsewhere, and what one event there brings about."""
+"""Texts that hooks add to a conversation elsewhere, and the effects of one event there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a framework does not show: hooks that are not called, and agents that a tool starts."""
+"""Gaps of a framework: hooks that are not called, and agents that a tool starts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def check_start(
             await _say(coordinator, text)
 
 
-def meet_ungoverned(run: Run, agent: str, cure: str) -> str | None:
+def handle_ungoverned_agent(run: Run, agent: str, cure: str) -> str | None:
     """An agent without hooks starts inside a tool call of this run: why it must not go on, if so.
 
     `cure` says what would give it hooks. Nobody waits: the tool may hold the loop of the run.
@@ -84,7 +84,7 @@ JUDGED = tuple(one for one in events.effects if one.partition(":")[0] in _OF_A_T
 """Where hooks decide in each turn; of other events they only hear."""
 
 
-async def tell_unheard(coordinator: SessionCoordinator, coverage: Coverage) -> None:
+async def report_uncovered_hooks(coordinator: SessionCoordinator, coverage: Coverage) -> None:
     """Show and record which hooks wait for something that this framework does not show."""
     reasons = [
         f"{event} ({coverage.explain(event, 'deny')}): {', '.join(names)}"

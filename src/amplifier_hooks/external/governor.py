@@ -21,7 +21,7 @@ from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.external.coverage_gaps import (
     check_start,
-    tell_unheard,
+    report_uncovered_hooks,
 )
 from amplifier_hooks.external.loops import Home, run_at_exit, start_own_loop
 from amplifier_hooks.external.opening import (
@@ -167,7 +167,7 @@ class Governor:
             await check_start(opened.coordinator, coverage, is_told=is_told)
             if not is_told:
                 self._told.add(coverage.name)
-                await tell_unheard(opened.coordinator, coverage)
+                await report_uncovered_hooks(opened.coordinator, coverage)
         except BaseException as error:
             await run.finish(explain_end(error))
             raise

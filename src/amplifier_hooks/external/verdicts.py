@@ -1,4 +1,4 @@
-"""What becomes of something that another program wants to do."""
+"""Verdicts on something that another program wants to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What adapters take in place of hooks: a bundle, a registry, or a session that was made by hand.
+"""The hooks of an adapter: from a bundle, a registry, or a session that was made by hand.
 
 Without an approval system of the program's own, people are asked at the terminal.
 """

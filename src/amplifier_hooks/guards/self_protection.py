@@ -1,4 +1,4 @@
-"""What agents must not do to the guard before them: people decide, and keep the records.
+"""Acts of an agent against its own guard, which are denied: people decide, and keep records.
 
 An agent whose guard this is has a shell of its own, in which our commands work as in any other.
 """

@@ -1,4 +1,4 @@
-"""What every HTTP request to a listener passes first, whichever listener it is.
+"""Checks that every HTTP request to a listener passes first, whichever listener it is.
 
 `guard` decides: a `Door` per listener says which hosts, pages, methods and tokens are accepted and
 how large a body may be; the order of the checks and the status of each refusal are the same for all

@@ -1,4 +1,4 @@
-"""How uvicorn runs an application behind the guard. An optional package: imported where used."""
+"""uvicorn behind the guard. An optional package: imported where used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trails show afterwards: reports, backtests, replays, checks of rules, test cases."""
+"""Looking back at trails: reports, backtests, replays, checks of rules, test cases."""
 
 PUBLIC_MODULES = (
     "backtest",

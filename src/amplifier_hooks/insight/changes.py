@@ -1,4 +1,4 @@
-"""How two values differ, down to the fields: for events, records and answers of hooks."""
+"""The difference of two values, down to the fields: for events, records and answers of hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks did, counted from trails: figures, how each stands, what shadow mode withheld."""
+"""Figures of hooks, counted from trails; how each stands, and what shadow mode withheld."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Shadows:
         """The path of the trail that is being read."""
         self._most = most
 
-    def take(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         """Look at one item; what a hook would have done is told behind its event."""
         if isinstance(item, RecordedEvent):
             for answer in item.answers:
@@ -126,7 +126,7 @@ class Undone:
         self._guards: set[int] = set()
         self._waiting: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def take(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         """Look at one item."""
         if isinstance(item, RecordedHook):
             self._guards |= {item.id} if item.on_error == "deny" else set()
@@ -217,18 +217,18 @@ class Survey:
         """Take a whole trail in; `watch` is given its items and hands them on."""
         self.shadows.trail = str(path)
         try:
-            self.take_all(watch(read_history(path)))
+            self.add_all(watch(read_history(path)))
         except (AuditError, OSError) as error:
             self.unreadable[str(path)] = str(error)
         self.end_trail()
 
-    def take_all(self, items: Iterable[Item]) -> None:
+    def add_all(self, items: Iterable[Item]) -> None:
         """Take items in that are recent enough; what a trail begins with counts for all of it."""
         for item in items:
             if isinstance(item, RecordedHook) or self._is_wanted(item):
                 self.found.take(item)
-                self.shadows.take(item)
-                self.undone.take(item)
+                self.shadows.add(item)
+                self.undone.add(item)
 
     def end_trail(self) -> None:
         """The trail has been read to its end."""

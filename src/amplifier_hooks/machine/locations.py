@@ -1,4 +1,4 @@
-"""Where things are: the person's settings and data, and this program with what it uses."""
+"""Locations of the person's settings and data, and of this program with what it uses."""
 
 from __future__ import annotations
 

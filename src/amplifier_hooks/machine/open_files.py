@@ -1,4 +1,4 @@
-"""How many connections this process may have: each is an open file."""
+"""The limit of connections of this process: each is an open file."""
 
 from __future__ import annotations
 

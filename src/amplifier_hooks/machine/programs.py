@@ -1,4 +1,4 @@
-"""Where the programs of a project are: its own tools before those of the machine."""
+"""Programs of a project: its own tools before those of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What our modules share: options, registrations, event patterns, extras, ids of calls."""
+"""Shared by our modules: options, registrations, event patterns, extras, ids of calls."""
 
 PUBLIC_MODULES = (
     "clock",

@@ -1,4 +1,4 @@
-"""Where this installation came from, and the command that adds what an optional package needs."""
+"""This installation, and the command that adds an optional package to it."""
 
 from __future__ import annotations
 

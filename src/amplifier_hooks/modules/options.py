@@ -72,7 +72,7 @@ async def parse_known(
     given = _read_mapping(config, owner)
     doubled = list(_rename(given, synonyms or {}))
     for remark in [*doubled, *_drop_unknown(given, _list_names(model))]:
-        await _tell(host, f"{owner}: {remark}", owner)
+        await _show_remark(host, f"{owner}: {remark}", owner)
     return parse_config(model, given, owner)
 
 
@@ -94,7 +94,7 @@ def _drop_unknown(given: dict[str, Any], known: Sequence[str]) -> Iterator[str]:
         yield f"unknown option {name!r} is ignored; {suggest(name, known)}"
 
 
-async def _tell(host: Host, remark: str, owner: str) -> None:
+async def _show_remark(host: Host, remark: str, owner: str) -> None:
     """Show the person a remark; that of a sub-agent's module has been shown for its parent."""
     show = getattr(host, "show", None)  # a coordinator of the ecosystem has none
     if show is None or host.parent_id is not None:

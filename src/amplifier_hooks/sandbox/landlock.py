@@ -98,7 +98,11 @@ def build_ruleset(rules: Iterable[tuple[Path, Access]], abi: int, *, tcp: bool) 
     scoped = _SCOPES if abi >= 6 else 0
     net = _TCP if abi >= 4 and not tcp else 0
     # A kernel that does not know the later fields refuses the longer form, even with zeros in it.
-    size = 24 if abi >= 6 else 16 if abi >= 4 else 8
+    size = 8
+    if abi >= 6:
+        size = 24
+    elif abi >= 4:
+        size = 16
     attributes = struct.pack("QQQ", known, net, scoped)[:size]
     ruleset = _call(_CREATE, attributes, size, 0)
     try:
@@ -166,7 +170,7 @@ def list_allowances(wall: Wall) -> Iterator[Allowance]:
         yield from _cover(root, _choose_writing(root), wall.hidden)
 
 
-def take_stamp(wall: Wall) -> Stamp:
+def make_stamp(wall: Wall) -> Stamp:
     """What changes when `list_allowances` would yield something else."""
     folders, roots = _list_watched(wall.hidden, (*wall.writable, wall.temporary))
     return (roots, *map(_stamp_folder, folders), *map(_identify, roots))
@@ -251,7 +255,7 @@ class Rulesets:
 
     def _copy(self, wall: Wall) -> tuple[int, int]:
         # Before the folders are read: what appears in between costs another building, no more.
-        key = (wall.hidden, wall.network, take_stamp(wall))
+        key = (wall.hidden, wall.network, make_stamp(wall))
         with self._lock:
             if key not in self._kept:
                 rules = list_allowances(wall)

@@ -66,7 +66,7 @@ class Seals:
     _held: list[tuple[SealKeeper, Sequence[Parts]]] = field(default_factory=list)
 
     @classmethod
-    def take(
+    def record(
         cls, places: SealedPlaces, roots: Iterable[Path], grants: Iterable[Path] = ()
     ) -> Seals:
         """Copy what stands at the sealed places below the roots; `grants` may be changed.
@@ -235,7 +235,7 @@ def _write_filter(wall: Wall) -> Iterator[int | None]:
 @contextlib.contextmanager
 def keep_sealed(wall: Wall) -> Iterator[list[str]]:
     """Put back what changes at sealed places; the list then holds sentences about it."""
-    seals = Seals.take(wall, wall.writable, wall.granted)
+    seals = Seals.record(wall, wall.writable, wall.granted)
     notes: list[str] = []
     if seals.left_changed:
         listed = ", ".join(map(str, seals.left_changed))

@@ -1,4 +1,4 @@
-"""What holds on this machine: which wall commands can have, and what it does not keep them from."""
+"""Protection on this machine: the wall that commands can have, and its gaps."""
 
 from __future__ import annotations
 

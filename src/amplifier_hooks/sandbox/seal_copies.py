@@ -1,4 +1,4 @@
-"""What stands at the sealed places of a folder, as values that can be compared.
+"""Copies of the sealed places of a folder, as values that can be compared.
 
 Copies are taken through descriptors and without following a link. A file is known to be unchanged
 without being read by its stamp: the kernel sets the time of the last change (ctime) by itself, and
@@ -155,7 +155,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _OBSTACLES = {errno.ENOTDIR, errno.ELOOP, errno.EACCES}
 
 
-def take_copy(folder: int, tree: Tree, known: Copy = ABSENT) -> Copy:
+def copy_tree(folder: int, tree: Tree, known: Copy = ABSENT) -> Copy:
     """What stands at the places of a tree below an open folder.
 
     A file with the stamp that it has in `known` is taken from there.
@@ -164,14 +164,14 @@ def take_copy(folder: int, tree: Tree, known: Copy = ABSENT) -> Copy:
     for name, below in tree.items():
         # Most places do not exist, and this is the cheapest way to learn it.
         if os.access(name, os.F_OK, dir_fd=folder, follow_symlinks=False):
-            copy = _take(folder, name, below, known.entries.get(name, ABSENT))
+            copy = _copy(folder, name, below, known.entries.get(name, ABSENT))
             if copy.kind != "absent":
                 entries[name] = copy
     # A folder with nothing sealed in it is as good as none: a command may make or remove it.
     return Copy("way", entries=entries) if entries else ABSENT
 
 
-def take_place(folder: int, name: str, known: Copy = ABSENT) -> Copy:
+def copy_place(folder: int, name: str, known: Copy = ABSENT) -> Copy:
     """What has this name in an open folder, with all below it."""
     try:
         return _Taker().take(folder, name, known)
@@ -181,9 +181,9 @@ def take_place(folder: int, name: str, known: Copy = ABSENT) -> Copy:
         return Copy("large", data=_digest_stamps(folder, name))
 
 
-def _take(folder: int, name: str, below: Tree, known: Copy) -> Copy:
+def _copy(folder: int, name: str, below: Tree, known: Copy) -> Copy:
     if not below:
-        return take_place(folder, name, known)
+        return copy_place(folder, name, known)
     try:
         inner = os.open(name, _FOLDER, dir_fd=folder)
     except FileNotFoundError:
@@ -191,9 +191,9 @@ def _take(folder: int, name: str, below: Tree, known: Copy) -> Copy:
     except OSError as failure:
         if failure.errno not in _OBSTACLES:
             raise SealError(failure.errno, f"{name!r} cannot be looked into") from failure
-        return take_place(folder, name)
+        return copy_place(folder, name)
     try:
-        return take_copy(inner, below, known)
+        return copy_tree(inner, below, known)
     finally:
         os.close(inner)
 

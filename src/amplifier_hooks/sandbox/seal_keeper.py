@@ -33,17 +33,17 @@ from amplifier_hooks.sandbox.seal_copies import (
     SealError,
     Tree,
     build_tree,
+    copy_place,
+    copy_tree,
     find_changes,
     graft,
     is_changed,
-    take_copy,
-    take_place,
 )
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def put_back(folder: int, before: Copy, parts: Parts) -> None:
+def restore_place(folder: int, before: Copy, parts: Parts) -> None:
     """Make one place below an open folder what it was; OSError if that cannot be."""
     with contextlib.ExitStack() as stack:
         for part in parts[:-1]:
@@ -53,7 +53,7 @@ def put_back(folder: int, before: Copy, parts: Parts) -> None:
                 return
             stack.callback(os.close, below)
             folder = below
-        _put(folder, parts[-1], before.entries.get(parts[-1], ABSENT))
+        _write(folder, parts[-1], before.entries.get(parts[-1], ABSENT))
 
 
 def make_writable(folder: int) -> None:
@@ -89,11 +89,11 @@ def _open_folder(folder: int, name: str) -> int:
         return os.open(name, _FOLDER, dir_fd=folder)
 
 
-def _put(folder: int, name: str, copy: Copy) -> None:
+def _write(folder: int, name: str, copy: Copy) -> None:
     if copy.kind in ("large", "other"):
         raise SealError(errno.EIO, f"{name!r} is too large or too odd to be put back")
     if copy.kind in ("folder", "way"):
-        _put_folder(folder, name, copy)
+        _write_folder(folder, name, copy)
     elif copy.kind == "file":
         if _is_folder(folder, name):
             _remove(folder, name)
@@ -104,7 +104,7 @@ def _put(folder: int, name: str, copy: Copy) -> None:
             os.symlink(os.fsdecode(copy.data), name, dir_fd=folder)
 
 
-def _put_folder(folder: int, name: str, copy: Copy) -> None:
+def _write_folder(folder: int, name: str, copy: Copy) -> None:
     inner = _open_or_make(folder, name)
     try:
         if copy.kind == "folder":
@@ -114,8 +114,8 @@ def _put_folder(folder: int, name: str, copy: Copy) -> None:
             for one in extra:
                 _remove(inner, one)
         for one, entry in copy.entries.items():
-            if is_changed(entry, take_place(inner, one)):
-                _put(inner, one, entry)
+            if is_changed(entry, copy_place(inner, one)):
+                _write(inner, one, entry)
         if copy.kind == "folder":
             _dress(inner, copy)
     finally:
@@ -328,7 +328,7 @@ class SealKeeper:
                 self._folder = os.open(self.root, _FOLDER)
             try:
                 changed = self._join(self._folder) if self._running == 0 else ()
-                self._take(self._folder, places)
+                self._add_places(self._folder, places)
                 self._share()
             except BaseException:
                 self._leave()
@@ -365,7 +365,7 @@ class SealKeeper:
             self._adopt(*self.journal.load())
         elif self.journal.was_left_open():
             tree, before = self.journal.load()
-            return tuple(find_changes(before, take_copy(folder, tree), tree))
+            return tuple(find_changes(before, copy_tree(folder, tree), tree))
         return ()
 
     def _adopt(self, tree: Tree, before: Copy) -> None:
@@ -373,14 +373,14 @@ class SealKeeper:
         self._tree = tree
         self._before = before
 
-    def _take(self, folder: int, places: frozenset[Parts]) -> None:
+    def _add_places(self, folder: int, places: frozenset[Parts]) -> None:
         """Add places. What is known of the others stays: they may be changed already."""
         if places <= self._places:
             return
         known = self._places
         before = self._before
         self._tree, self._places = _plant(known | places)
-        self._before = take_copy(folder, self._tree, self._last)
+        self._before = copy_tree(folder, self._tree, self._last)
         for parts in known & self._places:
             self._before = graft(self._before, before, parts)
 
@@ -392,11 +392,11 @@ class SealKeeper:
 
     def _repair(self, folder: int, grants: Sequence[Parts]) -> Repair:
         self._follow_journal()
-        now = take_copy(folder, self._tree, self._before)
+        now = copy_tree(folder, self._tree, self._before)
         expected = self._before
         for grant in self._grants:
             expected = graft(expected, now, grant)
-        repair = self._put_back(folder, expected, now)
+        repair = self._restore_place(folder, expected, now)
         if not _is_at(folder, self.root):
             repair = Repair(repair.restored, (*repair.lost, ()))
         self._last = now
@@ -414,7 +414,7 @@ class SealKeeper:
         if before is not self._before and self._places <= _list_covered(tree):
             self._adopt(tree, before)
 
-    def _put_back(self, folder: int, expected: Copy, now: Copy) -> Repair:
+    def _restore_place(self, folder: int, expected: Copy, now: Copy) -> Repair:
         first = changes = find_changes(expected, now, self._tree)
         for _ in range(_ATTEMPTS):  # against a command that still runs and does it again
             if not changes:
@@ -422,7 +422,7 @@ class SealKeeper:
             make_writable(folder)
             for parts in changes:
                 _try_to_put_back(folder, expected, parts)
-            changes = find_changes(expected, take_copy(folder, self._tree), self._tree)
+            changes = find_changes(expected, copy_tree(folder, self._tree), self._tree)
         return Repair(tuple(one for one in first if one not in changes), tuple(changes))
 
 
@@ -447,7 +447,7 @@ def _plant(places: frozenset[Parts]) -> tuple[Tree, frozenset[Parts]]:
 
 def _try_to_put_back(folder: int, before: Copy, parts: Parts) -> None:
     try:
-        put_back(folder, before, parts)
+        restore_place(folder, before, parts)
     except OSError:
         return  # the next look finds it changed still
 

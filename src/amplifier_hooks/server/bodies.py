@@ -1,4 +1,4 @@
-"""What clients may send; unknown fields and values of other types are refused."""
+"""Bodies of requests; unknown fields and values of other types are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who a request comes from, as its credential says, and deciding as that person."""
+"""The caller of a request, by its credential, and deciding as that person."""
 
 from __future__ import annotations
 

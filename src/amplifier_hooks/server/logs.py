@@ -1,4 +1,4 @@
-"""What the server writes to its log: one line for each entry, with the id of the request.
+"""The log of the server: one line for each entry, with the id of the request.
 
 Text of others stands in it with everything escaped that could begin a line, and without tokens.
 """

@@ -1,4 +1,4 @@
-"""What the routes share: the store, the settings, and who is to be told."""
+"""Shared by the routes: the store, the settings, and the subscribers."""
 
 from __future__ import annotations
 

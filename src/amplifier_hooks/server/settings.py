@@ -1,4 +1,4 @@
-"""How a server is reached, and what it accepts."""
+"""Settings of a server: its address, and what it accepts."""
 
 from __future__ import annotations
 

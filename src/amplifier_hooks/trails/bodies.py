@@ -1,4 +1,4 @@
-"""What any record says, typed: `read_body` is the one way to the body of a record.
+"""Bodies of all records, typed: `read_body` is the one way to the body of a record.
 
 The kernel's bodies are declared in `amplifier_core.records`, the log's own in
 `amplifier_audit.own_records`, and here those that are written above the kernel.

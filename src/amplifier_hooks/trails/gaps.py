@@ -1,4 +1,4 @@
-"""What a trail does not have of an event's data: cut, committed, left out or masked values."""
+"""Gaps in the data of a recorded event: cut, committed, left out or masked values."""
 
 from __future__ import annotations
 

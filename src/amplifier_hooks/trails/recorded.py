@@ -1,4 +1,4 @@
-"""What a trail tells, one value for each kind of thing that happened."""
+"""Values of a trail, one class for each kind of thing that happened."""
 
 from __future__ import annotations
 

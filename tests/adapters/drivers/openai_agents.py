@@ -127,13 +127,7 @@ class AgentsDriver(Driver):
         while asked := questions(result):
             state = result.to_state()
             for item, payload in asked:
-                given = choose(payload)
-                if isinstance(given, dict):
-                    settle(state, item, given)
-                elif given:
-                    state.approve(item)
-                else:
-                    state.reject(item)
+                settle(state, item, choose(payload))
             result = await Runner.run(agent, state, run_config=CONFIG)
         return self._read(ran, model, result)
 

@@ -15,9 +15,8 @@ from amplifier_audit.checkpoint import Note
 from amplifier_audit.disk import Disk
 from amplifier_audit.encoding import encode_body
 from amplifier_audit.errors import AuditUnavailable
-from amplifier_audit.group_commit import GroupCommit
 from amplifier_audit.line_maker import RecordQueue
-from amplifier_audit.log import AuditLog
+from amplifier_audit.log import AuditLog, GroupCommit
 from amplifier_audit.log_directory import AuditDirectory
 from amplifier_audit.record import Head
 from amplifier_audit.recovery import Opening

@@ -16,8 +16,8 @@ from amplifier_core.loader.module import (
     Module,
     find_on_session_ready,
     mount_functions,
+    pop_waiting,
     read_module,
-    take_waiting,
 )
 from amplifier_core.testing import TestCoordinator
 from tests.core.module_files import PLAIN
@@ -196,8 +196,8 @@ def test_what_waits_in_a_loaders_queue_is_taken_once() -> None:
     loader = ModuleLoader()
     loader.enqueue_on_session_ready("a", ready)
     loader.enqueue_on_session_ready("b", print)
-    assert take_waiting(loader) == [("a", ready), ("b", print)]
-    assert take_waiting(loader) == []
+    assert pop_waiting(loader) == [("a", ready), ("b", print)]
+    assert pop_waiting(loader) == []
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_what_waits_in_a_loaders_queue_is_taken_once() -> None:
 )
 def test_a_loader_of_somebody_else_may_have_no_queue(loader: Any) -> None:
     """Or something that is none."""
-    assert take_waiting(loader) == []
+    assert pop_waiting(loader) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amplifier_core.testing import EventRecorder, TestCoordinator
 from amplifier_hooks.coverage import ALL, Coverage
-from amplifier_hooks.external.coverage_gaps import tell_unheard
+from amplifier_hooks.external.coverage_gaps import report_uncovered_hooks
 
 TABLE = Coverage(
     name="x",
@@ -22,11 +22,11 @@ async def test_each_hook_that_waits_in_vain_is_named() -> None:
     """On the screen and in the trail, with the reason; who listens to everything is not."""
     coordinator = TestCoordinator()
     coordinator.hooks.register("tool:pre", EventRecorder(), name="a")
-    await tell_unheard(coordinator, TABLE)
+    await report_uncovered_hooks(coordinator, TABLE)
     assert coordinator.screen.messages == []
     for event, name in (("provider:request", "b"), ("*", "c")):
         coordinator.hooks.register(event, EventRecorder(), name=name)
-    await tell_unheard(coordinator, TABLE)
+    await report_uncovered_hooks(coordinator, TABLE)
     ((text, level, source),) = coordinator.screen.messages
     assert (level, source) == ("warning", "session")
     assert text.endswith("provider:request (its models are its own): b")

@@ -40,8 +40,8 @@ def test_the_latest_cases_are_kept_with_what_would_have_been() -> None:
     """No more than wanted; what a call was about in one line."""
     shadows = Shadows(most=2)
     for number in range(3):
-        shadows.take(make_event(2 * number, command=f"rm {number}\nmore"))
-        shadows.take(make_note(2 * number + 1, action="deny", would=f"would deny {number}"))
+        shadows.add(make_event(2 * number, command=f"rm {number}\nmore"))
+        shadows.add(make_note(2 * number + 1, action="deny", would=f"would deny {number}"))
     kept = shadows.examples["h"]["deny"]
     assert [(one.about, one.would) for one in kept] == [
         ("rm 1", "would deny 1"),
@@ -53,7 +53,7 @@ def test_the_latest_cases_are_kept_with_what_would_have_been() -> None:
 def test_a_trail_of_decisions_has_cases_too() -> None:
     """From the note alone."""
     shadows = Shadows()
-    shadows.take(make_note(1, action="ask_user", would="would have asked"))
+    shadows.add(make_note(1, action="ask_user", would="would have asked"))
     (one,) = shadows.examples["h"]["ask_user"]
     assert (one.event, one.would) == ("tool:pre", "would have asked")
 
@@ -62,7 +62,7 @@ def test_cases_of_made_up_names_do_not_fill_the_memory() -> None:
     """Beyond a number of hooks no more cases are kept."""
     shadows = Shadows()
     for number in range(MOST_HOOKS + 5):
-        shadows.take(make_event(number, f"hook {number}", file_path="a"))
+        shadows.add(make_event(number, f"hook {number}", file_path="a"))
     assert len(shadows.examples) == MOST_HOOKS
 
 
@@ -73,9 +73,9 @@ def tell(undone: Undone, path: str, hour: int, *, runs: bool = True, folder: str
     """One call of a session with a guard, a hook that asks, one in shadow and an observer."""
     time = f"2026-11-17T{hour:02}:30:00.000Z"
     place: dict[str, Any] = {"sequence": 1, "time": time, "session": "s", "turn": 1, "event": ""}
-    undone.take(Note(**place, hook="", body=make_body("bundle_loaded", {"folder": folder})))
-    undone.take(RecordedHook(1, "guard", "tool:pre", 0, on_error="deny"))
-    undone.take(RecordedHook(3, "shadow", "tool:pre", 0, on_error="deny", shadow=True))
+    undone.add(Note(**place, hook="", body=make_body("bundle_loaded", {"folder": folder})))
+    undone.add(RecordedHook(1, "guard", "tool:pre", 0, on_error="deny"))
+    undone.add(RecordedHook(3, "shadow", "tool:pre", 0, on_error="deny", shadow=True))
     data = {"tool_name": "Write", "tool_input": {"file_path": path}, "tool_call_id": "c"}
     answers = (
         HookAnswer("guard", 1, "continue"),
@@ -84,11 +84,11 @@ def tell(undone: Undone, path: str, hour: int, *, runs: bool = True, folder: str
         HookAnswer("observer", 4, "continue"),
     )
     told = {**place, "event": "tool:pre"}
-    undone.take(RecordedEvent(**told, data=data, left=data, answers=answers))
-    undone.take(RecordedEvent(**told, data=data, left=data, answers=answers, again=True))
+    undone.add(RecordedEvent(**told, data=data, left=data, answers=answers))
+    undone.add(RecordedEvent(**told, data=data, left=data, answers=answers, again=True))
     if runs:
-        undone.take(RecordedCall(**place, stage="started", tool="Write", call_id="c"))
-        undone.take(RecordedCall(**place, stage="finished", tool="Write", call_id="c"))
+        undone.add(RecordedCall(**place, stage="started", tool="Write", call_id="c"))
+        undone.add(RecordedCall(**place, stage="finished", tool="Write", call_id="c"))
     undone.end_trail()
 
 
@@ -219,5 +219,5 @@ def test_while_a_trail_of_decisions_grows_its_calls_are_not_known(
 ) -> None:
     """A table that is shown meanwhile says so."""
     survey = Survey()
-    survey.take_all(read_history(write_trail(tmp_path / "one", level=level)))
+    survey.add_all(read_history(write_trail(tmp_path / "one", level=level)))
     assert survey.to_dict()["hooks"]["guard"]["calls_known"] is (level == "normal")

@@ -21,8 +21,8 @@ from amplifier_hooks.sandbox.landlock import (
     build_ruleset,
     get_known_access,
     list_allowances,
+    make_stamp,
     query_abi,
-    take_stamp,
 )
 from amplifier_hooks.sandbox.wall import Wall
 
@@ -150,10 +150,10 @@ def test_of_the_devices_only_harmless_ones_are_allowed(tmp_path: Path) -> None:
 def test_the_stamp_changes_with_the_folders_above_a_hidden_place(tmp_path: Path) -> None:
     """So that a rule set is not used after it is out of date."""
     wall = make_wall(tmp_path, tmp_path / "hidden")
-    before = take_stamp(wall)
-    assert take_stamp(wall) == before
+    before = make_stamp(wall)
+    assert make_stamp(wall) == before
     (tmp_path / "new").mkdir()
-    assert take_stamp(wall) != before
+    assert make_stamp(wall) != before
 
 
 NAMES = st.sampled_from("abc")

@@ -18,14 +18,14 @@ from amplifier_hooks.sandbox.seal_copies import (
     SealError,
     Tree,
     build_tree,
+    copy_place,
+    copy_tree,
     find_changes,
     graft,
     is_changed,
     keeps_times,
     list_marks,
     make_stamp,
-    take_copy,
-    take_place,
 )
 
 
@@ -160,7 +160,7 @@ TREE = build_tree([(".git", "config"), (".git", "hooks"), (".mcp.json",)])
 def take(folder: Path, tree: Tree = TREE, known: Copy = ABSENT) -> Copy:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        return take_copy(descriptor, tree, known)
+        return copy_tree(descriptor, tree, known)
     finally:
         os.close(descriptor)
 
@@ -277,8 +277,8 @@ def test_one_place_is_taken_whole(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").symlink_to("d")
     descriptor = os.open(tmp_path, os.O_RDONLY)
     try:
-        found = take_place(descriptor, "a")
-        assert take_place(descriptor, "none") == ABSENT
+        found = copy_place(descriptor, "a")
+        assert copy_place(descriptor, "none") == ABSENT
     finally:
         os.close(descriptor)
     assert found.entries["b"].entries["c"].data == b"d"

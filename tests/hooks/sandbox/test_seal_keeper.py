@@ -20,8 +20,8 @@ from amplifier_hooks.sandbox.seal_copies import (
     SealError,
     Tree,
     build_tree,
+    copy_tree,
     find_changes,
-    take_copy,
 )
 from amplifier_hooks.sandbox.seal_keeper import (
     Repair,
@@ -31,7 +31,7 @@ from amplifier_hooks.sandbox.seal_keeper import (
     get_keeper,
     make_writable,
     open_journal,
-    put_back,
+    restore_place,
 )
 
 SEALED_PLACES = [
@@ -47,11 +47,11 @@ def repair(filled_root: Path, before: Copy) -> list[tuple[str, ...]]:
     """As the keeper does it: what comes to light behind a closed folder needs a second look."""
     folder = os.open(filled_root, os.O_RDONLY)
     try:
-        first = changes = find_changes(before, take_copy(folder, SEALED_TREE), SEALED_TREE)
+        first = changes = find_changes(before, copy_tree(folder, SEALED_TREE), SEALED_TREE)
         for _ in range(3):
             for parts in changes:
-                put_back(folder, before, parts)
-            changes = find_changes(before, take_copy(folder, SEALED_TREE), SEALED_TREE)
+                restore_place(folder, before, parts)
+            changes = find_changes(before, copy_tree(folder, SEALED_TREE), SEALED_TREE)
         assert changes == []
     finally:
         os.close(folder)
@@ -61,7 +61,7 @@ def repair(filled_root: Path, before: Copy) -> list[tuple[str, ...]]:
 def take(filled_root: Path) -> Copy:
     folder = os.open(filled_root, os.O_RDONLY)
     try:
-        return take_copy(folder, SEALED_TREE)
+        return copy_tree(folder, SEALED_TREE)
     finally:
         os.close(folder)
 
@@ -142,7 +142,7 @@ def test_what_was_too_large_to_copy_cannot_be_put_back(filled_root: Path) -> Non
     before = Copy("way", entries={".mcp.json": Copy("large", data=b"digest")})
     try:
         with pytest.raises(SealError, match=r"'\.mcp\.json' is too large"):
-            put_back(folder, before, (".mcp.json",))
+            restore_place(folder, before, (".mcp.json",))
     finally:
         os.close(folder)
 
@@ -436,10 +436,10 @@ def test_a_command_that_goes_on_changing_is_told_from_one_that_ended(
     """After some attempts it counts as lost."""
 
     def undo_at_once(folder, before, parts):
-        put_back(folder, before, parts)
+        restore_place(folder, before, parts)
         (root / ".git/config").write_text("evil")
 
-    monkeypatch.setattr(keeping, "put_back", undo_at_once)
+    monkeypatch.setattr(keeping, "restore_place", undo_at_once)
     keeper = make_keeper(root)
     keeper.begin(PLACES, [])
     (root / ".git/config").write_text("evil")

@@ -50,7 +50,7 @@ def make_table(root: Path) -> Table:
 
 def run_sealed(root: Path, command: str, *grants: Path) -> list[str]:
     """What was put back after a command."""
-    seals = Seals.take(make_table(root), [root], grants)
+    seals = Seals.record(make_table(root), [root], grants)
     subprocess.run(["bash", "-c", command], cwd=root, check=True, capture_output=True)
     return [str(path.relative_to(root)) for path in seals.restore()]
 
@@ -117,10 +117,10 @@ def test_a_wider_folder_that_one_command_was_granted_shares_the_copy_of_the_othe
     table = Table((*make_table(root).sealed, home / ".bashrc"))
     (root / ".git").mkdir()
     (root / ".git/config").write_text("old")
-    one = Seals.take(table, [root])
+    one = Seals.record(table, [root])
     (root / ".git/config").write_text("evil")
-    same = Seals.take(table, [root, root], [root])
-    other = Seals.take(table, [root, home], [home])
+    same = Seals.record(table, [root, root], [root])
+    other = Seals.record(table, [root, home], [home])
     (home / ".bashrc").write_text("evil")
     assert one.restore() == [root / ".git/config"]
     assert same.restore() == []
@@ -132,7 +132,7 @@ def test_a_wider_folder_that_one_command_was_granted_shares_the_copy_of_the_othe
 def test_each_place_belongs_to_the_widest_root(root: Path) -> None:
     """Also where roots lie in one another; places outside of all are the wall's own business."""
     table = Table((root / "sub/.mcp.json", root.parent / "elsewhere"))
-    seals = Seals.take(table, [root / "sub", root])
+    seals = Seals.record(table, [root / "sub", root])
     (root / "sub").mkdir()
     (root / "sub/.mcp.json").touch()
     (root.parent / "elsewhere").touch()
@@ -142,7 +142,7 @@ def test_each_place_belongs_to_the_widest_root(root: Path) -> None:
 
 def test_a_second_restore_does_nothing(root: Path) -> None:
     """So that it can stand in every way out."""
-    seals = Seals.take(make_table(root), [root])
+    seals = Seals.record(make_table(root), [root])
     seals.restore()
     (root / ".claude").mkdir()
     (root / ".claude/settings.json").touch()
@@ -155,7 +155,7 @@ def test_what_cannot_be_put_back_is_an_error(root: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(seal_copies, "MOST_BYTES", 2)
     (root / ".git").mkdir()
     (root / ".git/config").write_text("long")
-    seals = Seals.take(make_table(root), [root])
+    seals = Seals.record(make_table(root), [root])
     (root / ".git/config").write_text("evil")
     with pytest.raises(SealError, match=r"cannot be put back: .*/\.git/config"):
         seals.restore()
@@ -171,7 +171,7 @@ def test_what_cannot_be_watched_stops_the_command(
     for n in range(3):
         (root / f".git/hooks/{n}").touch()
     with pytest.raises(SealError, match="holds over 1 files"):
-        Seals.take(make_table(root), [root])
+        Seals.record(make_table(root), [root])
     monkeypatch.undo()
     monkeypatch.setenv("XDG_DATA_HOME", str(root.parent / "data"))
     assert run_sealed(root, "touch .git/hooks/x") == [".git/hooks"]
@@ -181,7 +181,7 @@ def test_another_folder_in_the_roots_place_is_left_alone(root: Path) -> None:
     """What is put back goes into the folder that was there, and the swap is an error."""
     (root.parent / "victim/.git").mkdir(parents=True)
     (root.parent / "victim/.git/config").write_text("theirs")
-    seals = Seals.take(make_table(root), [root])
+    seals = Seals.record(make_table(root), [root])
     (root / ".git").mkdir()
     (root / ".git/config").write_text("evil")
     root.rename(root.parent / "moved")
@@ -195,7 +195,7 @@ def test_another_folder_in_the_roots_place_is_left_alone(root: Path) -> None:
 def test_a_missing_root_is_no_error(root: Path) -> None:
     """Nothing can be changed in it."""
     missing = root / "missing"
-    seals = Seals.take(Table((missing / ".git/config",)), [missing])
+    seals = Seals.record(Table((missing / ".git/config",)), [missing])
     assert seals.restore() == []
 
 
@@ -205,7 +205,7 @@ from pathlib import Path
 from tests.hooks.sandbox.test_seals import make_table
 from amplifier_hooks.sandbox.process import Seals
 root = Path(sys.argv[1])
-Seals.take(make_table(root), [root])
+Seals.record(make_table(root), [root])
 (root / ".git").mkdir()
 (root / ".git/config").write_text("evil")
 print("ready", flush=True)
@@ -226,10 +226,10 @@ def test_a_program_killed_while_its_command_runs_is_noticed_by_the_next(root: Pa
     with child:
         assert child.stdout.readline() == b"ready\n"
         child.send_signal(signal.SIGKILL)
-    seals = Seals.take(make_table(root), [root])
+    seals = Seals.record(make_table(root), [root])
     assert seals.left_changed == (root / ".git/config",)
     assert seals.restore() == []
-    assert Seals.take(make_table(root), [root]).left_changed == ()
+    assert Seals.record(make_table(root), [root]).left_changed == ()
 
 
 def test_many_commands_at_once_leave_what_was_there(root: Path) -> None:
@@ -239,7 +239,7 @@ def test_many_commands_at_once_leave_what_was_there(root: Path) -> None:
 
     def work(number: int) -> None:
         for step in range(8):
-            seals = Seals.take(make_table(root), [root])
+            seals = Seals.record(make_table(root), [root])
             (root / ".git/config").write_text(f"evil {number} {step}")
             (root / f".git/hooks/{number}-{step}").touch()
             seals.restore()

@@ -1,4 +1,4 @@
-"""How a context manager behaves."""
+"""Behaviour of a context manager."""
 
 from __future__ import annotations
 

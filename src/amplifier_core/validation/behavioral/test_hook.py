@@ -1,4 +1,4 @@
-"""How a hook module behaves."""
+"""Behaviour of a hook module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a loop behaves."""
+"""Behaviour of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a provider behaves, as far as that can be seen without its model."""
+"""Behaviour of a provider, as far as that can be seen without its model."""
 
 from __future__ import annotations
 

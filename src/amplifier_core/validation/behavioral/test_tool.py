@@ -1,4 +1,4 @@
-"""How a tool behaves."""
+"""Behaviour of a tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session is made from: a mount plan, and where it came from."""
+"""A bundle: a mount plan, and the files that it was read from."""
 
 from __future__ import annotations
 

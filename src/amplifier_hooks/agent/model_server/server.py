@@ -310,7 +310,7 @@ class ModelServer:
             problem = f"The request is malformed: {failure}"
         if problem is not None:
             return Failure(type="invalid_request", message=problem)
-        return self._playback.take() or self._close()
+        return self._playback.pop() or self._close()
 
     def _find_surprise(self, wire: ServerWire, body: Object) -> str | None:
         """What the script did not expect in a valid request; None if it did."""

@@ -157,10 +157,10 @@ def _split_into_utterances(messages: Iterable[Message]) -> Iterator[Utterance]:
         message = waiting.popleft()
         yield _read_utterance(message)
         if message.role == "assistant":
-            yield from _pair_results(_find_calls(message), _take_until_reply(waiting))
+            yield from _pair_results(_find_calls(message), _pop_until_reply(waiting))
 
 
-def _take_until_reply(waiting: deque[Message]) -> list[Message]:
+def _pop_until_reply(waiting: deque[Message]) -> list[Message]:
     window = []
     while waiting and waiting[0].role != "assistant":
         window.append(waiting.popleft())

@@ -1,4 +1,4 @@
-"""What providers that call a server share: options, keys, the SDK, its errors."""
+"""Shared by providers that call a server: options, keys, the SDK, its errors."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _drop_none(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def take_response(chunks: Iterator[StreamChunk]) -> ChatResponse:
+def collect_response(chunks: Iterator[StreamChunk]) -> ChatResponse:
     """The whole reply at the end of its chunks."""
     *_, last = chunks
     if last.response is None:
@@ -341,7 +341,7 @@ class RemoteProvider:
         client = await self._connect(origin)
         with self._translate_errors(origin):
             answer = await self._wire.send(client, self._build_params(request))
-            return take_response(self._wire.read_reply(answer, origin))
+            return collect_response(self._wire.read_reply(answer, origin))
 
     async def stream(
         self, request: ChatRequest, **kwargs: Any

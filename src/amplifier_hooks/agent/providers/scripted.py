@@ -194,7 +194,7 @@ class Playback:
             f"last, which is {clip_text(said, 120)!r}"
         )
 
-    def take(self) -> Reply | Failure | None:
+    def pop(self) -> Reply | Failure | None:
         """Take the next reply or failure; None after the end of the script."""
         reply = self.peek()
         if reply is None:
@@ -298,7 +298,7 @@ class ScriptedProvider:
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The next reply of the script, whole."""
-        step = self._take_step(request)
+        step = self._next_step(request)
         if step.reply.delay:
             await asyncio.sleep(step.reply.delay)
         if step.reply.break_after is not None:
@@ -307,7 +307,7 @@ class ScriptedProvider:
 
     async def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
         """The next reply of the script, word by word."""
-        step = self._take_step(request)
+        step = self._next_step(request)
         if step.reply.delay:
             await asyncio.sleep(step.reply.delay)
         for count, chunk in enumerate(_split_into_chunks(step.response)):
@@ -321,12 +321,12 @@ class ScriptedProvider:
         """The calls in a reply."""
         return find_calls(response)
 
-    def _take_step(self, request: ChatRequest) -> _Step:
+    def _next_step(self, request: ChatRequest) -> _Step:
         playback = self._playback
         reply = playback.peek()
         if reply is not None and reply.expect is not None:
             self._check_expectation(request)
-        taken = playback.take()
+        taken = playback.pop()
         if isinstance(taken, Reply):
             return self._find_step(taken)
         if taken is not None:

@@ -1,4 +1,4 @@
-"""What the modules of a session may ask it for, by name; among it the wall around commands."""
+"""Capabilities that the modules of a session ask for by name; one is the wall around commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the calls that a session which ended early left open."""
+"""Outcomes of calls that a session left open when it ended early."""
 
 from __future__ import annotations
 

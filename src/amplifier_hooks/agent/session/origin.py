@@ -1,4 +1,4 @@
-"""Where a session comes from, as its trail says it: its folder, its bundle, or a self-test.
+"""The origin of a session for its trail: its folder, its bundle, or a self-test.
 
 `amplifier guard check` fires events of its own in sessions where nobody worked, so they never count
 as sessions of people. Their trails say what they are, in a record that only a check under way can

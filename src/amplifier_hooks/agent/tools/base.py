@@ -1,4 +1,4 @@
-"""What every tool of ours is: a name, a description, a validated input, an answer in words."""
+"""Base class of our tools: a name, a description, a validated input, an answer in words."""
 
 from __future__ import annotations
 

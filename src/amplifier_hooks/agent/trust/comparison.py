@@ -1,4 +1,4 @@
-"""What is different between two plans, and whether it holds more or less than before."""
+"""Differences between two plans, and whether each makes the plan weaker or stricter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is shown before trusting: what would be run, or what has changed.
+"""The text that a person is shown before trusting: the programs that would run, or the changes.
 
 Lines of a file stand behind a margin, and names on one line: no file can look like a part of the
 question.

@@ -1,4 +1,4 @@
-"""What a plan holds in words that may be kept: no text of an option, so no secret either.
+"""The outline of a plan, which may be kept: no text of an option, so no secret either.
 
 Texts of options are kept as digests, so that a later plan can be compared with it. What an outline
 has beyond the modules and their settings is there to tell stricter from weaker: of a guard, each
@@ -442,12 +442,14 @@ def outline_rules(rules: Any) -> Any:
     """Rules, each under the name that people know it by."""
     if not isinstance(rules, list | tuple):
         return outline_value(rules)
-    return [
-        {**outline_value(one), "name": str(one["name"])}
-        if isinstance(one, Mapping) and one.get("name")
-        else outline_value(one)
-        for one in rules
-    ]
+    return [_outline_rule(one) for one in rules]
+
+
+def _outline_rule(rule: Any) -> Any:
+    outline = outline_value(rule)
+    if isinstance(rule, Mapping) and rule.get("name"):
+        outline["name"] = str(rule["name"])
+    return outline
 
 
 def outline_value(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a person has trusted: for each folder and bundle the last content, and who and when.
+"""Trusted content: the last one of each folder and bundle, with the person and the time.
 
 Where   $XDG_DATA_HOME/amplifier/trust, by default ~/.local/share/amplifier/trust
 Format  one JSON file for each folder and bundle, with digests; the contents beside it, by digest

@@ -1,4 +1,4 @@
-"""Where approvals and what was seen of sessions are kept, for one machine or many."""
+"""Stores of approvals and of what was seen of sessions, for one machine or many."""
 
 PUBLIC_MODULES = (
     "access",

@@ -1,4 +1,4 @@
-"""What is tested before anything is kept: values, requests, places in lists, names of people."""
+"""Checks before anything is kept: values, requests, places in lists, names of people."""
 
 from __future__ import annotations
 

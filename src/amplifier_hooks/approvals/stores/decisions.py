@@ -1,4 +1,4 @@
-"""How an approval ends: decided once, withdrawn, out of time, or lost with its worker.
+"""The end of an approval: decided once, withdrawn, out of time, or lost with its worker.
 
 One conditional statement makes the winner, and everybody else is told who it was.
 """

@@ -1,4 +1,4 @@
-"""What a standing rule may cover: in words before a person grants it, and as a test afterwards."""
+"""The scope of a standing rule: in words before a person grants it, and as a test afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks answered, hour by hour, and how people answered hooks."""
+"""Statistics: answers of hooks hour by hour, and answers of people to hooks."""
 
 from __future__ import annotations
 

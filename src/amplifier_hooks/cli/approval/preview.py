@@ -1,4 +1,4 @@
-"""What a tool call would do, as lines a person can judge: a diff, a command, or the input.
+"""A preview of a tool call, as lines a person can judge: a diff, a command, or the input.
 
 Nothing is left out: a diff leaves out only lines that stay as they are, and the exact input is
 one key away.

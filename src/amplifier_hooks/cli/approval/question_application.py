@@ -148,7 +148,9 @@ def _add_scope(row: Line, scope: str, width: int) -> list[Line]:
 def _draw_option(choice: Choice, index: int, label: Line, widest: int) -> Line:
     selected = index == choice.selected
     meaning = read_option(choice.rows[index])
-    style = ("allow" if meaning.allows else "refuse") if selected else ""
+    style = ""
+    if selected:
+        style = "allow" if meaning.allows else "refuse"
     letter = choice.letters[index]
     keys = f"{letter}, then Enter" if meaning.remembered else letter
     padding = " " * (widest - _count_cells(label) + 3)

@@ -91,7 +91,7 @@ class TerminalApproval:
             with open_terminal(self._device):
                 pass
         except NoTerminal as error:
-            self._tell_once(str(error))
+            self._warn_once(str(error))
             if question.default == "deny":
                 raise
             # The kernel applies the default to an error; an answer nobody offered is a no.
@@ -100,20 +100,20 @@ class TerminalApproval:
         try:
             async with asyncio.timeout(_to_delay(deadline - self._clock())):
                 async with self._turn:
-                    return await self._put(question, deadline, commentable)
+                    return await self._show_and_wait(question, deadline, commentable)
         except TimeoutError as error:
             raise ApprovalTimeout(f"Nobody decided in {question.timeout:g} seconds.") from error
         finally:
             self._waiting -= 1
 
-    def _tell_once(self, why: str) -> None:
+    def _warn_once(self, why: str) -> None:
         """Say that nobody can be asked, the first time that somebody should be."""
         tell = self._on_nobody
         self._on_nobody = None
         if tell is not None:
             tell(why)
 
-    async def _put(
+    async def _show_and_wait(
         self, question: ApprovalQuestion, deadline: float, commentable: bool
     ) -> ApprovalAnswer:
         """Show the question and wait for the decision."""

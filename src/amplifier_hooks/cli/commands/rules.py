@@ -304,7 +304,7 @@ def _print_usage(usage: Usage) -> None:
             str(use.matched),
             escape(use.name),
             escape(use.last[:10]) or "never",
-            f"{_show_place(use.place)}{_tell_doubt(use.undecided)}",
+            f"{_show_place(use.place)}{_describe_doubt(use.undecided)}",
         )
         for use in sorted(usage.uses, key=lambda one: -one.matched)
     ]
@@ -312,7 +312,7 @@ def _print_usage(usage: Usage) -> None:
     print_table(rows, *columns, Column("dim", overflow="cut start"), indent=2)
 
 
-def _tell_doubt(undecided: int) -> str:
+def _describe_doubt(undecided: int) -> str:
     return f" ({undecided} cannot be told)" if undecided else ""
 
 

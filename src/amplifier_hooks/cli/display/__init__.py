@@ -1,1 +1,1 @@
-"""What is seen of a run: live, as plain lines, or as JSON."""
+"""Displays of a run: live, as plain lines, or as JSON."""

@@ -58,7 +58,7 @@ class JsonDisplay:
     def watch_keys(self, on_escape: Callable[[], None]) -> None:
         """Do nothing: no keys are pressed here."""
 
-    def take_typed(self) -> str:
+    def pop_typed(self) -> str:
         """Nothing was typed."""
         return ""
 
@@ -122,7 +122,7 @@ class Display(Protocol):
     def stop(self) -> None: ...
     def show_outputs(self, coordinator: SessionCoordinator) -> None: ...
     def watch_keys(self, on_escape: Callable[[], None]) -> None: ...
-    def take_typed(self) -> str: ...
+    def pop_typed(self) -> str: ...
 
 
 def open_handle(fd: int, like: IO[str] | None = None) -> IO[str]:

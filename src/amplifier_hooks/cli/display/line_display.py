@@ -55,7 +55,7 @@ class LineDisplay:
     def watch_keys(self, on_escape: Callable[[], None]) -> None:
         """Do nothing: no keys are pressed here."""
 
-    def take_typed(self) -> str:
+    def pop_typed(self) -> str:
         """Nothing was typed."""
         return ""
 

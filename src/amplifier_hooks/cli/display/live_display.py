@@ -75,7 +75,7 @@ class KeyWatch:
             self._stack.close()
         self._stack = ExitStack()
 
-    def take_typed(self) -> str:
+    def pop_typed(self) -> str:
         """The text that was typed meanwhile; it is handed out once."""
         typed = _SEQUENCE.sub("", self._typed)
         self._typed = ""
@@ -307,9 +307,9 @@ class LiveDisplay(LineDisplay):
         """Read the keyboard while a turn runs."""
         self._keys = KeyWatch(on_escape)
 
-    def take_typed(self) -> str:
+    def pop_typed(self) -> str:
         """What was typed while a turn ran."""
-        return "" if self._keys is None else self._keys.take_typed()
+        return "" if self._keys is None else self._keys.pop_typed()
 
     def add_output(self, output: ToolOutput) -> None:
         """Show the output of a tool while it runs."""

@@ -249,9 +249,7 @@ def _describe_result(data: Data, verbose: bool) -> list[Line]:
         result = {"output": result}
     took = _format_milliseconds(data.get("duration_ms"))
     output = result.get("output")
-    text = make_readable(
-        output if isinstance(output, str) else "" if output is None else str(output)
-    )
+    text = make_readable("" if output is None else str(output))
     if not data.get("success", True):
         error = _get_error(result)
         last = _fold_end(text, error, RESULT_LINES if verbose else FAILURE_LINES)

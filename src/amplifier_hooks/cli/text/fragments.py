@@ -73,15 +73,13 @@ def _mark(escaped: str, style: str) -> Iterator[Fragment]:
 
 def to_ascii(line: Line) -> Line:
     """A line of escaped text for a terminal that has only ASCII; it can still be read back."""
-    return tuple(
-        fragment
-        for style, text in line
-        for fragment in (
-            [(style, text.replace(TAB, escape("\t", ascii_only=True)))]
-            if style == "escape"
-            else _mark(escape(text, ascii_only=True), style)
-        )
-    )
+    fragments: list[Fragment] = []
+    for style, text in line:
+        if style == "escape":
+            fragments.append((style, text.replace(TAB, escape("\t", ascii_only=True))))
+        else:
+            fragments += _mark(escape(text, ascii_only=True), style)
+    return tuple(fragments)
 
 
 def join_text(line: Line) -> str:

@@ -1,4 +1,4 @@
-"""What a command prints: styles, short words, plain text without a terminal or with NO_COLOR."""
+"""Output of commands: styles, short words, plain text without a terminal or with NO_COLOR."""
 
 from __future__ import annotations
 

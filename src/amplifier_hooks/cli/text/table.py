@@ -40,6 +40,12 @@ class Column:
     overflow: Literal["keep", "cut end", "cut start"] = "keep"
     """What is done where the terminal is too narrow; one column of a table may be cut."""
 
+    def shrink(self, cells: int) -> Column:
+        """The column with so many cells less, if it may be cut."""
+        if self.overflow == "keep":
+            return self
+        return replace(self, width=max(self.width - cells, min(self.width, NARROWEST)))
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -76,12 +82,7 @@ class Table:
     def _shrink(self, room: int) -> tuple[Column, ...]:
         """The columns as a terminal with so much room shows them."""
         over = sum(one.width for one in self.columns) + self.gap * (len(self.columns) - 1) - room
-        return tuple(
-            replace(one, width=max(one.width - max(over, 0), min(one.width, NARROWEST)))
-            if one.overflow != "keep"
-            else one
-            for one in self.columns
-        )
+        return tuple(one.shrink(max(over, 0)) for one in self.columns)
 
 
 def _measure_columns(columns: Sequence[Column], gap: int) -> int:

@@ -1,4 +1,4 @@
-"""What an agent calls: these lines are compiled at each call, what they import only once."""
+"""The command of an agent: these lines are compiled at each call, their imports only once."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a client asks the daemon, what it is answered, and the bytes of both."""
+"""Requests of a client to the daemon, the answers, and the bytes of both."""
 
 from __future__ import annotations
 

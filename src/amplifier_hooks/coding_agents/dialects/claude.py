@@ -59,7 +59,7 @@ def reshape(tool: str, shape: Any, text: str) -> Any:
     emptied = _empty("", shape, _DEEPEST)
     place = _find_place(emptied, shape)
     if place:
-        _put(emptied, place, text)
+        _replace_text(emptied, place, text)
     emptied = _drop_empty(emptied)
     if tool == "Bash" and isinstance(emptied, dict):
         emptied["isImage"] = False
@@ -132,7 +132,7 @@ def _get(value: Any, place: Place) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _put(value: Any, place: Place, text: str) -> None:
+def _replace_text(value: Any, place: Place, text: str) -> None:
     for step in place[:-1]:
         value = value[step]
     value[place[-1]] = text

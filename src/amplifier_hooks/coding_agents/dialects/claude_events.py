@@ -403,12 +403,12 @@ def _read_notification(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"notification_type": kind, "message": message, "metadata": own}
 
 
-def _tell_guests(*, gate: bool = False, noisy: bool = False, **more: Any) -> NativeEvent:
+def _define_foreign(*, gate: bool = False, noisy: bool = False, **more: Any) -> NativeEvent:
     """An event that we do not have."""
     return NativeEvent((), lambda call: {}, None, drop_common, gate=gate, noisy=noisy, **more)
 
 
-def _tell_here(
+def _define_own(
     event: str,
     build: Callable[[Call], dict[str, Any]],
     read: Callable[[Mapping[str, Any]], dict[str, Any]],
@@ -421,7 +421,7 @@ def _tell_here(
 
 EVENTS: dict[str, NativeEvent] = {
     **TOOL_EVENTS,
-    "UserPromptSubmit": _tell_here(
+    "UserPromptSubmit": _define_own(
         events.PROMPT_SUBMIT,
         _build_prompt,
         _read_prompt,
@@ -429,70 +429,70 @@ EVENTS: dict[str, NativeEvent] = {
         gate=True,
     ),
     # A command of the person, before it is a prompt; the prompt comes as well.
-    "UserPromptExpansion": _tell_guests(
+    "UserPromptExpansion": _define_foreign(
         gate=True, powers=frozenset({"deny", "inject", "tell"}), since="2.1.116"
     ),
-    "SessionStart": _tell_here(
+    "SessionStart": _define_own(
         events.SESSION_START,
         _build_session_start,
         _read_session_start,
         matched="source",
         powers=frozenset({"inject", "tell"}),
     ),
-    "Setup": _tell_guests(),
-    "SessionEnd": _tell_here(
+    "Setup": _define_foreign(),
+    "SessionEnd": _define_own(
         events.SESSION_END, _build_session_end, _read_session_end, matched="reason"
     ),
-    "Stop": _tell_here(
+    "Stop": _define_own(
         events.ORCHESTRATOR_COMPLETE,
         _build_stop,
         _read_stop,
         # A text would make it go on, too; here and in all other agents, that is what a denial does.
         powers=frozenset({"deny", "stop", "tell"}),
     ),
-    "StopFailure": _tell_here(events.ERROR_ORCHESTRATION, _build_stop_failure, _read_stop_failure),
-    "SubagentStart": _tell_here(
+    "StopFailure": _define_own(events.ERROR_ORCHESTRATION, _build_stop_failure, _read_stop_failure),
+    "SubagentStart": _define_own(
         events.AGENT_SPAWN,
         _build_subagent,
         _read_subagent,
         matched="agent_type",
         powers=frozenset({"inject"}),
     ),
-    "SubagentStop": _tell_here(
+    "SubagentStop": _define_own(
         events.AGENT_COMPLETE,
         _build_subagent_stop,
         _read_subagent_stop,
         matched="agent_type",
         powers=frozenset({"deny", "tell"}),
     ),
-    "PreCompact": _tell_here(
+    "PreCompact": _define_own(
         events.CONTEXT_PRE_COMPACT,
         _build_pre_compact,
         _read_pre_compact,
         matched="trigger",
         powers=frozenset({"deny"}),
     ),
-    "PostCompact": _tell_here(
+    "PostCompact": _define_own(
         events.CONTEXT_POST_COMPACT, _build_post_compact, _read_post_compact, matched="trigger"
     ),
-    "Notification": _tell_here(
+    "Notification": _define_own(
         events.USER_NOTIFICATION,
         _build_notification,
         _read_notification,
         matched="notification_type",
     ),
-    "PreModelSwitch": _tell_guests(powers=frozenset({"deny"}), since="2.1.251"),
-    "PostModelSwitch": _tell_guests(since="2.1.251"),
-    "TeammateIdle": _tell_guests(powers=frozenset({"deny"})),
-    "TaskCreated": _tell_guests(powers=frozenset({"deny"})),
-    "TaskCompleted": _tell_guests(powers=frozenset({"deny"})),
-    "Elicitation": _tell_guests(powers=frozenset({"deny"})),
-    "ElicitationResult": _tell_guests(powers=frozenset({"deny"})),
-    "ConfigChange": _tell_guests(powers=frozenset({"deny"})),
-    "InstructionsLoaded": _tell_guests(),
-    "WorktreeRemove": _tell_guests(),
-    "CwdChanged": _tell_guests(),
-    "FileChanged": _tell_guests(),
-    "DirectoryAdded": _tell_guests(since="2.1.219"),
-    "MessageDisplay": _tell_guests(noisy=True, since="2.1.152"),
+    "PreModelSwitch": _define_foreign(powers=frozenset({"deny"}), since="2.1.251"),
+    "PostModelSwitch": _define_foreign(since="2.1.251"),
+    "TeammateIdle": _define_foreign(powers=frozenset({"deny"})),
+    "TaskCreated": _define_foreign(powers=frozenset({"deny"})),
+    "TaskCompleted": _define_foreign(powers=frozenset({"deny"})),
+    "Elicitation": _define_foreign(powers=frozenset({"deny"})),
+    "ElicitationResult": _define_foreign(powers=frozenset({"deny"})),
+    "ConfigChange": _define_foreign(powers=frozenset({"deny"})),
+    "InstructionsLoaded": _define_foreign(),
+    "WorktreeRemove": _define_foreign(),
+    "CwdChanged": _define_foreign(),
+    "FileChanged": _define_foreign(),
+    "DirectoryAdded": _define_foreign(since="2.1.219"),
+    "MessageDisplay": _define_foreign(noisy=True, since="2.1.152"),
 }

@@ -126,7 +126,9 @@ def _read_response(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _take(native: str, *powers: Power, build: Build | None = None, **more: Any) -> NativeEvent:
+def _adapt_event(
+    native: str, *powers: Power, build: Build | None = None, **more: Any
+) -> NativeEvent:
     """An event of Claude's with the powers that it has here."""
     row = claude.EVENTS[native]
     return replace(row, build_fields=build or row.build_fields, powers=frozenset(powers), **more)
@@ -138,10 +140,14 @@ def _observe(event: str, build: Build, read: Read, *, noisy: bool = False) -> Na
 
 
 EVENTS: dict[str, NativeEvent] = {
-    "PreToolUse": _take("PreToolUse", "deny", "rewrite", "inject", "tell", build=_build_tool),
-    "PermissionRequest": _take("PermissionRequest", "deny", "allow", build=_build_permission),
+    "PreToolUse": _adapt_event(
+        "PreToolUse", "deny", "rewrite", "inject", "tell", build=_build_tool
+    ),
+    "PermissionRequest": _adapt_event(
+        "PermissionRequest", "deny", "allow", build=_build_permission
+    ),
     # Also after a command that failed. Exit code 2 withholds the result, so it is a gate.
-    "PostToolUse": _take(
+    "PostToolUse": _adapt_event(
         "PostToolUse",
         "deny",
         "replace",
@@ -151,15 +157,15 @@ EVENTS: dict[str, NativeEvent] = {
         occasions=(Occasion(events.TOOL_POST), Occasion(events.TOOL_ERROR)),
         gate=True,
     ),
-    "UserPromptSubmit": _take("UserPromptSubmit", "deny", "inject", "tell"),
-    "SessionStart": _take("SessionStart", "inject", "stop", "tell"),
-    "SessionEnd": _take("SessionEnd"),
-    "SubagentStart": _take("SubagentStart", "inject"),
-    "SubagentStop": _take("SubagentStop", "deny", "tell", build=_build_subagent_stop),
-    "Stop": _take("Stop", "deny", "tell", build=_build_stop, read_fields=_read_stop),
+    "UserPromptSubmit": _adapt_event("UserPromptSubmit", "deny", "inject", "tell"),
+    "SessionStart": _adapt_event("SessionStart", "inject", "stop", "tell"),
+    "SessionEnd": _adapt_event("SessionEnd"),
+    "SubagentStart": _adapt_event("SubagentStart", "inject"),
+    "SubagentStop": _adapt_event("SubagentStop", "deny", "tell", build=_build_subagent_stop),
+    "Stop": _adapt_event("Stop", "deny", "tell", build=_build_stop, read_fields=_read_stop),
     "Interrupt": _observe(events.CANCEL_REQUESTED, lambda call: {}, _read_interrupt),
-    "PreCompact": _take("PreCompact", build=_build_trigger),
-    "PostCompact": _take("PostCompact", build=_build_trigger),
+    "PreCompact": _adapt_event("PreCompact", build=_build_trigger),
+    "PostCompact": _adapt_event("PostCompact", build=_build_trigger),
     "PreModelRequest": _observe(
         events.PROVIDER_REQUEST, lambda call: {}, _read_request, noisy=True
     ),

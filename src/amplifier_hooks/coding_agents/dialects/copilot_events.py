@@ -19,7 +19,7 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     require_object,
     require_text,
 )
-from amplifier_hooks.coding_agents.dialects.patches import take_apart
+from amplifier_hooks.coding_agents.dialects.patches import split_patch
 from amplifier_hooks.external.incoming import Incoming, UnreadablePayload
 
 Payload = Mapping[str, Any]
@@ -122,7 +122,10 @@ def write_arguments(given: Any, changed: Mapping[str, Any]) -> Any:
 
 def read_call(name: str, given: Any) -> dict[str, Any]:
     """A tool call, under the name of the tool that it amounts to."""
-    given = _parse(given) if isinstance(given, str) else {} if given is None else given
+    if isinstance(given, str):
+        given = _parse(given)
+    elif given is None:
+        given = {}
     if name == "str_replace_editor" and isinstance(given, Mapping):
         name = _EDITOR.get(get_text(given, "command"), name)
     return {"tool_name": name, "tool_input": given}
@@ -142,7 +145,7 @@ def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     name = incoming.data["tool_name"]
     given = incoming.data["tool_input"]
     if name == "apply_patch" or (name == "Edit" and "file_path" not in given):
-        return take_apart(given.get("input"), incoming.cwd)
+        return split_patch(given.get("input"), incoming.cwd)
     if name == "write_bash" and (typed := _read_typed(get_text(given, "input"))):
         return ({"tool_name": "Bash", "tool_input": {"command": typed}},)
     return ()

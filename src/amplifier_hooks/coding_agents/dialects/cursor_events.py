@@ -1,4 +1,4 @@
-"""What Cursor tells its hooks, and what it tells of each tool."""
+"""Events and tools of Cursor."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ def find_parts(incoming: Incoming) -> tuple[Part, ...]:
         return ({"tool_name": "Read", "tool_input": {"file_path": path}},)
     command = given.get("command")
     if name == "apply_patch":
-        return take_apart(command, incoming.cwd)
+        return split_patch(command, incoming.cwd)
     if name == "Bash" and isinstance(command, str):
         return tuple(_find_in_shell(command, incoming.cwd))
     return ()
 
 
-def take_apart(patch: Any, folder: str) -> tuple[Part, ...]:
+def split_patch(patch: Any, folder: str) -> tuple[Part, ...]:
     """One call of ours for each file that a patch touches; its paths begin in the folder."""
     return tuple(_build_parts(parse_patch(_unwrap(patch)), folder))
 

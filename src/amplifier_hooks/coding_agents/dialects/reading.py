@@ -1,4 +1,4 @@
-"""What another agent tells at one of its events, read into one of ours."""
+"""Reading an event of another agent into one of ours."""
 
 from __future__ import annotations
 

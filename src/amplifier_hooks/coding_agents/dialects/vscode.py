@@ -24,7 +24,7 @@ from amplifier_hooks.coding_agents.dialects.dialect import (
     Reply,
     build_reply,
 )
-from amplifier_hooks.coding_agents.dialects.patches import take_apart
+from amplifier_hooks.coding_agents.dialects.patches import split_patch
 from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.guards.policy.tool_calls import TOOLS, is_reading, list_commands, list_paths
@@ -135,7 +135,7 @@ def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     name = incoming.data["tool_name"]
     given = incoming.data["tool_input"]
     if name == "apply_patch":
-        return take_apart(given.get("input"), incoming.cwd)
+        return split_patch(given.get("input"), incoming.cwd)
     commands = list_commands(given) if name != "Bash" else ()
     runs = [{"tool_name": "Bash", "tool_input": {"command": one}} for one in commands]
     if is_reading(name) or name in TOOLS - {"Edit"} or name.startswith("mcp__"):

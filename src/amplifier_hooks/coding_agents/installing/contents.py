@@ -1,4 +1,4 @@
-"""What stands in the settings file of an agent: as hooks in JSON or TOML, or as a plugin."""
+"""Contents of an agent's settings file: hooks in JSON or TOML, or a plugin."""
 
 from __future__ import annotations
 

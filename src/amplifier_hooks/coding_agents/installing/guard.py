@@ -155,17 +155,17 @@ class Outcome:
     """Of the agent; empty if it does not say."""
 
 
-def put_up(target: Target, wish: Wish) -> Outcome:
+def install_guard(target: Target, wish: Wish) -> Outcome:
     """Install the guard, or change it to what is wanted. SettingsError if that cannot be done."""
     program = find_program(AGENTS[target.agent].programs, target.root)
     version = ask_version(program) if program is not None else ""
     if target.scope == "system":
-        return _put_up_for_all(target, wish, version)
+        return _install_for_all(target, wish, version)
     with lock_runtime():
-        return _put_up(target, wish, Records(), version)
+        return _install(target, wish, Records(), version)
 
 
-def _put_up_for_all(target: Target, wish: Wish, version: str) -> Outcome:
+def _install_for_all(target: Target, wish: Wish, version: str) -> Outcome:
     records = open_system_records()
     with act_for_all(target.agent):
         options = Options(
@@ -192,7 +192,7 @@ def _make_outcome(target: Target, change: Change, options: Options, left: str = 
     return Outcome(change, tuple(events), left, options.version or "")
 
 
-def _put_up(target: Target, wish: Wish, records: Records, version: str) -> Outcome:
+def _install(target: Target, wish: Wish, records: Records, version: str) -> Outcome:
     folder, door = prepare_runtime(http=wish.http)
     command = make_guest_command(folder)
     options = Options(command, wish.bundle, wish.every_event, door, version=version)
@@ -221,7 +221,7 @@ def _forget_switches(target: Target, records: Records) -> None:
         records.forget_accepted(file.path)
 
 
-def take_down(target: Target) -> Outcome:
+def remove_guard(target: Target) -> Outcome:
     """Remove the guard and everything that was only there for it."""
     if target.scope == "system":
         records = open_system_records()

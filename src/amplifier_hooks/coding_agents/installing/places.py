@@ -1,4 +1,4 @@
-"""Where each agent keeps its settings: for a person, for a project, for the whole machine."""
+"""Places of an agent's settings: for a person, for a project, for the whole machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we have changed on this machine: for each file the content before, and what we wrote.
+"""Record of our changes on this machine: for each file the content before, and what we wrote.
 
 Where   $XDG_DATA_HOME/amplifier/guests/backups, by default ~/.local/share/amplifier/...
         for the files of MCP clients, amplifier/mcp/backups: one file may have both in it

@@ -1,4 +1,4 @@
-"""What an agent's settings do to our hooks: what switches them off, and what runs beside them.
+"""Switches in an agent's settings: those that turn our hooks off, and hooks that run beside them.
 
 Of extensions only the names are read: nothing of them is run, nobody knows what is in a program.
 """

@@ -1,4 +1,4 @@
-"""What is known of an agent beside the events that it tells, which its dialect has."""
+"""Facts about a coding agent, beside its events, which its dialect has."""
 
 from __future__ import annotations
 

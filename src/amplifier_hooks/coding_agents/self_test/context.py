@@ -1,4 +1,4 @@
-"""What every line of a check works with, and how it says what it saw."""
+"""The context of a check: programs and folders that each line uses, and how it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who answers the questions of an agent's session: its own prompt, or what is known of a yes."""
+"""Answers to the questions of an agent's session: by its own prompt, or from an earlier yes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent tells, event by event: its prompt, its calls, its sub-agents, its questions."""
+"""Handlers of an agent's events: its prompt, its calls, its sub-agents, its questions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Session(Protocol):
 # A turn
 
 
-async def take_prompt(session: Session, incoming: Incoming, event: EventContext) -> Verdict:
+async def submit_prompt(session: Session, incoming: Incoming, event: EventContext) -> Verdict:
     """A new turn: budgets are whole again, and the hooks may refuse or rewrite the prompt."""
     # What an agent tells its sub-agent begins no turn of the person, nor does what hooks told it
     # to go on with, which Copilot reports as a prompt.
@@ -229,7 +229,7 @@ HANDLERS: dict[str, Handler] = {
     events.TOOL_PRE: before_tool,
     events.TOOL_POST: after_tool,
     events.TOOL_ERROR: after_failure,
-    events.PROMPT_SUBMIT: take_prompt,
+    events.PROMPT_SUBMIT: submit_prompt,
     events.ORCHESTRATOR_COMPLETE: end_turn,
     events.AGENT_COMPLETE: end_agent,
     events.AGENT_SPAWN: start_agent,

@@ -139,7 +139,7 @@ _IN_CURSOR = {
 """Cursor's names of the events that it finds in Claude Code's settings."""
 
 
-class Told(NamedTuple):
+class AttributedEvent(NamedTuple):
     """An event, in the terms of the program that really sent it."""
 
     dialect: Dialect
@@ -149,23 +149,27 @@ class Told(NamedTuple):
     """What a person can do if it cannot be read, where the program reads another's settings."""
 
 
-def recognize(request: Request) -> Told:
+def recognize(request: Request) -> AttributedEvent:
     """Whose event this is, by the line that it came by and by what it says."""
     payload = _parse(request.payload)
     if request.agent == "claude" and "COPILOT_CLI" in request.marks and _is_copilot(payload):
         dialect = replace(DIALECTS[_UNDER_CLAUDE], name="copilot")
-        return Told(dialect, request.event, request.payload)
+        return AttributedEvent(dialect, request.event, request.payload)
     if request.agent == "claude" and len(_ONLY_CURSOR & payload.keys()) > 1:
         # Whether it takes its own answers there is not known; that an exit code blocks, is.
         cursor = replace(DIALECTS["cursor"], write_reply=write_blocking_reply)
-        return Told(cursor, _IN_CURSOR.get(request.event, request.event), request.payload)
+        return AttributedEvent(
+            cursor, _IN_CURSOR.get(request.event, request.event), request.payload
+        )
     if request.agent in ("claude", "copilot") and vscode.is_from_vscode(request.agent, payload):
         told = json.dumps(vscode.spell(payload)).encode()
-        return Told(vscode.DIALECT, vscode.name_event(request.event), told, vscode.ADVICE)
+        return AttributedEvent(
+            vscode.DIALECT, vscode.name_event(request.event), told, vscode.ADVICE
+        )
     dialect = DIALECTS[request.agent]
     if request.agent == "claude" and payload.get("tool_name") in _TOOLS_OF_RELATIVES:
         dialect = replace(dialect, older_names={**dialect.older_names, **_TOOLS_OF_RELATIVES})
-    return Told(dialect, request.event, request.payload)
+    return AttributedEvent(dialect, request.event, request.payload)
 
 
 def can_be_called_twice(dialect: Dialect) -> bool:

@@ -80,21 +80,11 @@ async def open_agent_session(
         prepare=_remember_answers,
     )
     external = await ExternalSession.attach(session, dialect.name)
-    asking = session.coordinator.approval_system
-    if isinstance(asking, RememberingApproval):
-        external.tools.on_run = asking.allowed.note
-        state = session.coordinator.session_state
-        known = load_allow_list(dialect.name, plan.bundle.mount_plan, state)
-        asking.find_rule = known.find_rule
+    _use_allow_list(external, session, plan, dialect)
     deny_bare_shells(session.coordinator, dialect)
     refuse_prompts(session.coordinator, dialect.name)
-    protect_guard(
-        session.coordinator,
-        plan.folder,
-        guarded,
-        agent=dialect.name,
-        starts=(plan.folder, start),
-    )
+    starts = (plan.folder, start)
+    protect_guard(session.coordinator, plan.folder, guarded, agent=dialect.name, starts=starts)
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     watched = start if dialect.name in PLACES else None
@@ -103,6 +93,18 @@ async def open_agent_session(
         people.wait_briefly(make_patience(session.coordinator.session_state))
         agent.say_at_start(NOBODY)
     return agent
+
+
+def _use_allow_list(
+    external: ExternalSession, session: AssembledSession, plan: TrustedPlan, dialect: Dialect
+) -> None:
+    """Have what ran before, and what the bundle's rules allow, answered without a question."""
+    asking = session.coordinator.approval_system
+    if isinstance(asking, RememberingApproval):
+        external.tools.on_run = asking.allowed.note
+        state = session.coordinator.session_state
+        known = load_allow_list(dialect.name, plan.bundle.mount_plan, state)
+        asking.find_rule = known.find_rule
 
 
 def _remember_answers(session: AssembledSession) -> None:
@@ -313,7 +315,7 @@ class AgentSessions:
         async with self._get_lock(session_id):
             if self._open.get(session_id) is not guest:  # told twice
                 return
-            await guest.settle(_SETTLE)
+            await guest.wait_until_idle(_SETTLE)
             await guest.conclude()
             del self._open[session_id]
             await self._stop_saving(session_id)

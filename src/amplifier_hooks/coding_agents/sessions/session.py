@@ -42,7 +42,7 @@ class AgentDisplay:
         event = current_event.get()
         (self._early if event is None else event.notes).append(text)
 
-    def take_early(self) -> list[str]:
+    def pop_early(self) -> list[str]:
         """What was shown while no event was under way."""
         texts = self._early
         self._early = []
@@ -174,8 +174,14 @@ class AgentSession:
         if self.coordinator.cancellation.is_cancelled:
             verdict = replace(verdict, stop=STOPPED)
         verdict = self._add_what_waits(verdict, event)
-        unrecorded = ENDED if self.external.has_ended else await self._put_on_disk()
-        if unrecorded is not None and row.gate:
+        return await self._record(verdict, incoming, event, gate=row.gate)
+
+    async def _record(
+        self, verdict: Verdict, incoming: Incoming, event: EventContext, *, gate: bool
+    ) -> Verdict:
+        """Wait until the trail is on disk; what is not recorded is denied at a gate."""
+        unrecorded = ENDED if self.external.has_ended else await self._wait_for_disk()
+        if unrecorded is not None and gate:
             verdict = replace(verdict, decision="deny", reason=unrecorded)
             await self._note_denial(incoming, event, verdict)
         return verdict
@@ -264,7 +270,7 @@ class AgentSession:
         if incoming.event == events.TOOL_PRE and event.call_id:
             await self.external.tools.note_denial(incoming, event, verdict.reason)
 
-    async def _put_on_disk(self) -> str | None:
+    async def _wait_for_disk(self) -> str | None:
         """Keep what was judged before the agent acts on it; returns why not, if that is fatal."""
         trail = self.coordinator.trail
         try:
@@ -300,7 +306,7 @@ class AgentSession:
     def _add_what_waits(self, verdict: Verdict, event: EventContext) -> Verdict:
         """Give the agent what hooks said, or keep it for the next event where that is possible."""
         self._texts += self.external.take_texts([*verdict.context, *event.texts])
-        self._notes += [*self._display.take_early(), *event.notes]
+        self._notes += [*self._display.pop_early(), *event.notes]
         context: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
         if "inject" in event.powers:
@@ -378,7 +384,7 @@ class AgentSession:
 
     # End
 
-    async def settle(self, seconds: float) -> None:
+    async def wait_until_idle(self, seconds: float) -> None:
         """Wait until nothing is under way, but not longer than that."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):

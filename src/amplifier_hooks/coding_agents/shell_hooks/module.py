@@ -57,10 +57,10 @@ def build_answers(event: str, data: Mapping[str, Any], verdict: Verdict) -> list
     """The answers to give, one per action, so that none hides another."""
     refusal = _find_refusal(event, verdict)
     if refusal is not None:
-        return [HookResult(action="deny", reason=refusal, **_tell_user("", verdict))]
+        return [HookResult(action="deny", reason=refusal, **_build_user_message("", verdict))]
     found = (_modify(event, data, verdict), _inject(event, verdict), _ask(event, data, verdict))
     answers = [fields for fields in found if fields is not None]
-    told = _tell_user(event, verdict)
+    told = _build_user_message(event, verdict)
     if not answers and not told:
         return []
     first, *rest = answers or [{}]
@@ -123,7 +123,7 @@ def _word_question(data: Mapping[str, Any], verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def _tell_user(event: str, verdict: Verdict) -> dict[str, Any]:
+def _build_user_message(event: str, verdict: Verdict) -> dict[str, Any]:
     """What the person is told, whatever was decided."""
     told = [*verdict.notes, *verdict.warnings]
     if verdict.decision == "deny" and event in _TELLS_USER and verdict.reason:
@@ -232,11 +232,11 @@ class Dispatcher:
     # Verdicts
 
     async def _judge(self, event: str, data: dict[str, Any]) -> Verdict:
-        collected = self._runner.take_late() + self._take_notices(event)
+        collected = self._runner.pop_late() + self._pop_notices(event)
         if event == events.TOOL_PRE:
             self._selector.remember_input(data)
         if event == events.APPROVAL_REQUIRED:
-            return combine(collected + await self._tell_of_question(data))
+            return combine(collected + await self._report_question(data))
         if self._concerns(event, data):
             collected += await self._run(event, data)
         verdict = combine(collected)
@@ -247,7 +247,7 @@ class Dispatcher:
     async def _run(self, event: str, data: dict[str, Any]) -> list[Verdict]:
         return await self._runner.run(self._selector.select(event, data, self._blocked_stops))
 
-    def _take_notices(self, event: str) -> list[Verdict]:
+    def _pop_notices(self, event: str) -> list[Verdict]:
         """What was wrong in the files is told once, when the session starts."""
         if event != events.SESSION_START or not self._notices:
             return []
@@ -269,7 +269,7 @@ class Dispatcher:
             verdict = replace(verdict, decision=None, reason=None)
         return combine([verdict, *answers])
 
-    async def _tell_of_question(self, data: dict[str, Any]) -> list[Verdict]:
+    async def _report_question(self, data: dict[str, Any]) -> list[Verdict]:
         """Of another hook's question they only learn: what grants it is out of a hook's reach."""
         if data.get("hook") == NAME:
             return []

@@ -129,7 +129,7 @@ class Runner:
         await asyncio.gather(*(self._run_lane(lane, verdicts) for lane in lanes.values()))
         return verdicts
 
-    def take_late(self) -> list[Verdict]:
+    def pop_late(self) -> list[Verdict]:
         """What hooks in the background have said since the last time."""
         late = self._late
         self._late = []

@@ -1,4 +1,4 @@
-"""What a program puts in front of its agents and its chat clients."""
+"""Middleware for agents and chat clients."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from amplifier_core.payloads import AgentCompleteData, AgentSpawnData, EndReason
 from amplifier_core.tool_call import start_call
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import LANGCHAIN
-from amplifier_hooks.external.coverage_gaps import meet_ungoverned
+from amplifier_hooks.external.coverage_gaps import handle_ungoverned_agent
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run, inside
 from amplifier_hooks.external.verdicts import TextVerdict
@@ -393,7 +393,7 @@ class Watch(BaseCallbackHandler):
             return
         name = self._chains[graph].name
         agent = UNNAMED if name in ("", _NO_NAME) else name
-        why = meet_ungoverned(self._run, agent, CURE)
+        why = handle_ungoverned_agent(self._run, agent, CURE)
         if why is not None:
             raise Stopped(why)
 

@@ -883,7 +883,10 @@ def _list_debugger_commands(command: Command) -> Iterator[str | None]:
         name, equals, value = (word.value or "").partition("=")
         following = command.words[at + 1 : at + 2]
         if name in _DEBUGGER_SAYS:
-            yield value if equals else (following[0].value if following else None)
+            if not equals:
+                yield following[0].value if following else None
+            else:
+                yield value
         elif name in _DEBUGGER_ELSEWHERE:
             yield None
 

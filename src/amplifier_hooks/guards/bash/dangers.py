@@ -1,4 +1,4 @@
-"""What is known to be dangerous in a shell script: rules by name, each finding with its reason."""
+"""Dangers in a shell script: rules by name, each finding with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to look for the files that a command would write, and what was found."""
+"""Looking up the files that a command would write: the places, and the matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the paths of a command lead: the project, something beside it, or the system itself."""
+"""Paths of a command: in the project, beside it, or in the system itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How text is hidden from people, or from patterns: odd letters, encodings, unseen parts."""
+"""Text hidden from people, or from patterns: odd letters, encodings, unseen parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where MCP clients keep the servers that they start, for a person and for a project."""
+"""Files in which MCP clients keep their servers, for a person and for a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers say of their tools, and the guard that keeps them to what people allowed."""
+"""Definitions of tools by their servers, and the guard that keeps them to what people allowed."""
 
 from __future__ import annotations
 

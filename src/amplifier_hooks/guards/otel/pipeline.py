@@ -1,4 +1,4 @@
-"""Where spans and metrics go: one pipeline per destination, shared by the sessions of a process."""
+"""Destinations of spans and metrics: one pipeline each, shared by the sessions of a process."""
 
 from __future__ import annotations
 

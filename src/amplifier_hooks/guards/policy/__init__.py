@@ -1,4 +1,4 @@
-"""What guards share: paths, guarded globs, patterns, the shapes of secrets, editing tools."""
+"""Shared by guards: paths, guarded globs, patterns, the shapes of secrets, editing tools."""
 
 PUBLIC_MODULES = (
     "agent_programs",

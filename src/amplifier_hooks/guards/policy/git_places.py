@@ -1,4 +1,4 @@
-"""What makes git run programs: its directories around a folder, and what to seal in them."""
+"""Places from which git runs programs: its directories near a folder, and what to seal."""
 
 from __future__ import annotations
 

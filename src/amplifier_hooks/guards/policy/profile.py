@@ -1,4 +1,4 @@
-"""How much is asked about: one word at the top of a bundle, for all guards that know it."""
+"""The profile: one word at the top of a bundle for how much all guards ask."""
 
 from __future__ import annotations
 

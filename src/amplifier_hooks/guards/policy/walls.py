@@ -1,4 +1,4 @@
-"""How tools and hooks come by the wall for the programs that they start."""
+"""The wall for programs that tools and hooks start."""
 
 from __future__ import annotations
 

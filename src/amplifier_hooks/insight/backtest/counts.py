@@ -1,4 +1,4 @@
-"""What a backtest found: figures that add up over sessions, and the report of them."""
+"""Figures of a backtest, which add up over sessions, and the report of them."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class MountedPolicy:
         given = {**data, "session_id": event.session}
         run = await host.hooks.dispatch(event.event, given, self._watch)
         run.data = {key: one for key, one in run.data.items() if key in data or key not in _ADDED}
-        return read_dispatch(run, self._looks.take(), self.recorded_answers.doubt)
+        return read_dispatch(run, self._looks.pop_all(), self.recorded_answers.doubt)
 
     # Sessions
 

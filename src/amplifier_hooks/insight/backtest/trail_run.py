@@ -234,7 +234,7 @@ class TrailRun:
         reader = TrailReader(self._path, self._listens, self._comparison.window)
         try:
             for number, item in enumerate(reader.read_items()):
-                await self._take(item)
+                await self._handle(item)
                 if not number & 255:
                     report(reader.read, self._tally)
         finally:
@@ -254,7 +254,7 @@ class TrailRun:
         self._tally.questions = self._questions.days
         self._tally.stood_in = dict.fromkeys(self._now.recorded_answers.found, 1)
 
-    async def _take(self, item: Item) -> None:
+    async def _handle(self, item: Item) -> None:
         if isinstance(item, RecordedEvent):
             if not item.again:
                 await self._judge(item)

@@ -1,4 +1,4 @@
-"""What hooks make of an event, what they made of it then, and how the two differ."""
+"""Verdicts of hooks on an event, now and then, and the difference."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class GapAccesses:
     hook: str = ""
     seen: list[GapAccess] = field(default_factory=list)
 
-    def take(self) -> tuple[GapAccess, ...]:
+    def pop_all(self) -> tuple[GapAccess, ...]:
         """What was noted since the last time."""
         if not self.seen:
             return ()

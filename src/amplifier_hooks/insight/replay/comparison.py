@@ -334,7 +334,7 @@ class Matcher:
         """The items that have not been met."""
         return list(self._left)
 
-    def meet(self, now: Any) -> Any:
+    def match(self, now: Any) -> Any:
         """The counterpart of what happens now, which is met by this; None if there is none."""
         if is_quiet(now):
             found = self.next if self._is_like_next(now) else None

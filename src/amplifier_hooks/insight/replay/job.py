@@ -149,18 +149,18 @@ class Driver:
     async def _replay(self, run: Run) -> None:
         self._playback.begin(run)
         try:
-            if await self._take(self._start(run)):
+            if await self._run_step(self._start(run)):
                 for step in list_steps(run):
                     if not self._playback.is_left(step.event):
                         continue  # a hook did it, as it did then
-                    await self._take(self._perform(step))
+                    await self._run_step(self._perform(step))
                     await self._keep_state()
-                await self._take(self._end(run))
+                await self._run_step(self._end(run))
         finally:
             await self._close()
         self._playback.finish_run()
 
-    async def _take(self, work: Any) -> bool:
+    async def _run_step(self, work: Any) -> bool:
         """Do one thing in a task that can be broken off; whether it came to its end."""
         if self._playback.stopped:
             work.close()

@@ -112,10 +112,10 @@ class Playback:
         if self.stopped or not is_compared(item):
             return
         matcher = self._matchers.get(item.session) or Matcher(())
-        then = matcher.meet(item)
+        then = matcher.match(item)
         if then is None and self.keep_going:
             self._note_all(matcher.skip_to(item))
-            then = matcher.meet(item)
+            then = matcher.match(item)
         if then is None:
             self._miss(item, matcher.next)
             return

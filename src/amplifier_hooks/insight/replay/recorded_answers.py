@@ -32,7 +32,7 @@ class RecordedApprovals:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | HandedOver:
         """Answer as it was answered then; for ever open if nobody ever did."""
-        asked = self._take(question)
+        asked = self._pop_answer(question)
         if asked is None:
             raise ApprovalError("nobody was asked this when the session was recorded")
         end = asked.end
@@ -49,7 +49,7 @@ class RecordedApprovals:
             raise ApprovalError(end.detail or "nobody decided")
         return ApprovalAnswer(end.decision, end.by or None, end.comment or None, asked.edited_input)
 
-    def _take(self, question: ApprovalQuestion) -> Asked | None:
+    def _pop_answer(self, question: ApprovalQuestion) -> Asked | None:
         waiting = self._asked.get(self._playback.find_session(question.session_id), [])
         own = [one for one in waiting if one.request.hook == question.hook]
         best = max(own, key=lambda one: _rate(one.request, question), default=None)

@@ -73,7 +73,7 @@ class RecordedModel:
 
     async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
         """The recorded answer to the request that is under way."""
-        outcome = await self._take()
+        outcome = await self._pop_outcome()
         return _read_response(outcome)
 
     async def stream(self, request: ChatRequest, **_: Any) -> AsyncIterator[StreamChunk]:
@@ -84,7 +84,7 @@ class RecordedModel:
                 yield chunk
             await self._playback.wait(outcome.begin, outcome.end)
             await self._playback.wait(outcome.end, None)
-        response = _read_response(await self._take())
+        response = _read_response(await self._pop_outcome())
         for chunk in _split_response(response):
             yield chunk
         yield StreamChunk("response", len(response.content), response=response)
@@ -93,7 +93,7 @@ class RecordedModel:
         """The calls of an answer."""
         return list(response.tool_calls or ())
 
-    async def _take(self) -> Outcome:
+    async def _pop_outcome(self) -> Outcome:
         outcome = self._next()
         request = self._playback.find_request(self._session) or 0
         if outcome is None or _is_interrupted(outcome):
@@ -231,7 +231,7 @@ class Outcomes:
             elif last is not None and item.event == "tool:error":
                 last.error = item.data.get("error") or {}
 
-    def take_told(self, session: str, outcome: CallOutcome) -> list[RecordedEvent]:
+    def pop_output(self, session: str, outcome: CallOutcome) -> list[RecordedEvent]:
         """What tools told of while a call ran; of several calls at once, any may have."""
         if outcome.end is None:
             return []
@@ -242,7 +242,7 @@ class Outcomes:
         self._told[session] = [one for one in told if one not in taken]
         return taken
 
-    def take(self, call: RecordedCall | None) -> CallOutcome | None:
+    def pop(self, call: RecordedCall | None) -> CallOutcome | None:
         """What came of a call, once."""
         return None if call is None else self._found.pop(call.sequence, None)
 
@@ -265,14 +265,14 @@ class RecordedTool:
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Return or raise what the recorded call did."""
         call = current_call.get()
-        found = self._outcomes.take(call)
+        found = self._outcomes.pop(call)
         if call is None or found is None:
             return ToolResult.failed("The recording has no result of this call.")
         if self._real is not None:
             await self._real.execute(input)
         if self.name == _DELEGATE:
             await self._delegate(input)
-        for one in self._outcomes.take_told(call.session, found):
+        for one in self._outcomes.pop_output(call.session, found):
             if self._playback.is_left(one):
                 await emit_recorded(self._host, one)
         ends = found.outcome not in ("", "cancelled")

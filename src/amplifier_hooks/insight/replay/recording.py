@@ -66,7 +66,7 @@ class Recording:
         """The session that a person talked to."""
         return self.header.session
 
-    def take(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         """Add what comes next in the trail."""
         if isinstance(item, RecordedHook):
             self.hooks.append(item)
@@ -117,7 +117,7 @@ def read_recording(path: Path) -> Recording:
     """Read the whole trail; CannotReplay if it holds too little."""
     recording = Recording(read_header(path))
     for item in read_history(path):
-        recording.take(item)
+        recording.add(item)
     recording.check()
     return recording
 

@@ -1,4 +1,4 @@
-"""What the agent did, from whichever records tell of it: turns, calls, and what came of them."""
+"""Actions of the agent, from whichever records have them: turns, calls, and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report keeps of long texts, lists and spans of time, and how much there was."""
+"""Excerpts of long texts, lists and spans of time for a report, and their full size."""
 
 from __future__ import annotations
 

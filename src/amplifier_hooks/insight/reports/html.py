@@ -433,7 +433,9 @@ def _render_tile(tile: Tile) -> Markup:
 def _render_table(one: Table) -> Markup:
     def name_class(index: int) -> str | None:
         column = one.columns[index]
-        return "number" if column.number else "short" if column.short else None
+        if column.number:
+            return "number"
+        return "short" if column.short else None
 
     head = (
         element("th", column.title, class_=name_class(index), scope="col")

@@ -189,7 +189,9 @@ def _is_in_both(
 
 def _name_hook(answering: AnsweringRule) -> str:
     hooks = answering.rule.hook
-    return "hook" if hooks is None else (hooks if isinstance(hooks, str) else hooks[0])
+    if hooks is None:
+        return "hook"
+    return hooks if isinstance(hooks, str) else hooks[0]
 
 
 def find_vain_grants(groups: Sequence[Rules], grants: Sequence[StandingGrant]) -> Iterator[Finding]:

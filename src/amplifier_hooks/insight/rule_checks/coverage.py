@@ -498,12 +498,13 @@ def _list_fields(events: Iterable[str]) -> set[str] | None:
 
 def _explain_paths(globs: list[str]) -> Iterator[str]:
     for glob in globs:
-        yield (
-            ""
-            if can_match_path(glob)
-            else f"has the path {glob!r}, which fits no file: paths are compared without `..`; "
-            "write it from the root"
-        )
+        if can_match_path(glob):
+            yield ""
+        else:
+            yield (
+                f"has the path {glob!r}, which fits no file: paths are compared without `..`; "
+                "write it from the root"
+            )
 
 
 def _explain_patterns(patterns: Iterable[CommandPattern]) -> Iterator[str]:

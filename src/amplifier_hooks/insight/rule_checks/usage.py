@@ -1,4 +1,4 @@
-"""How often rules match in recorded sessions."""
+"""Matches of rules in recorded sessions, counted."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def make_sample(match: Match, event: str | list[str], hook: str = "hook") -> Sam
         data["tool_name"] = _choose_tool(match)
         data["tool_input"] = tool_input or {"command": "true"}
     for key, text in _list_expressions(match):
-        _put(data, key, _write_text(text))
+        _set_field(data, key, _write_text(text))
     data.pop("timestamp", None)
     return Sample(name, data, hook)
 
@@ -158,7 +158,7 @@ def _list_expressions(match: Match) -> Iterator[tuple[str, str]]:
         yield from match.regex.items()
 
 
-def _put(data: dict[str, Any], field: str, text: str) -> None:
+def _set_field(data: dict[str, Any], field: str, text: str) -> None:
     *steps, last = field.split(".")
     for step in steps:
         below = data.get(step)
@@ -227,7 +227,7 @@ def _count_trail(
         if isinstance(item, RecordedEvent) and not item.again:
             usage.events += 1
             for count in hooks:
-                count.take(item)
+                count.run(item)
         elif isinstance(item, RecordedApproval) and item.stage == "requested" and not item.again:
             usage.questions += 1
             question = to_question(item)
@@ -245,7 +245,7 @@ class _HookCount:
         self._rules = list(zip(group.rules, uses, strict=True))
         self._listening: dict[tuple[str, str], list[tuple[HookRule, Use]]] = {}
 
-    def take(self, item: RecordedEvent) -> None:
+    def run(self, item: RecordedEvent) -> None:
         """Run the rules on an event."""
         event = canonical(item.event)
         counted = set[str]()

@@ -73,7 +73,7 @@ def list_every_file(
     return list(found.values())
 
 
-def put_before(client: str, places: list[McpPlace], wish: Wish, records: Records) -> Change:
+def add_gateway(client: str, places: list[McpPlace], wish: Wish, records: Records) -> Change:
     """Have the gateway before every server of these tables, which are in one file."""
     file, every = _open(client, places)
     content = every.add(wish)
@@ -94,7 +94,7 @@ def put_before(client: str, places: list[McpPlace], wish: Wish, records: Records
     return Change(file.path, "changed")
 
 
-def take_out(client: str, places: list[McpPlace], records: Records) -> Change:
+def remove_gateway(client: str, places: list[McpPlace], records: Records) -> Change:
     """Have these tables, which are in one file, as they would be without us."""
     file, every = _open(client, places)
     if not every.has_ours():

@@ -1,4 +1,4 @@
-"""What an entry says beside its command by which the gateway would judge otherwise, or not at all.
+"""Keys of an entry, beside its command, that would change or avoid what the gateway judges.
 
 A client gives the gateway the environment and the folder that the entry has for its server.
 """

@@ -97,7 +97,7 @@ async def run_gateway(client: Channel, connect: Connect, settings: Settings, say
             judge = Judge(session, settings.name, _make_guard(session, settings))
             return await Relay(client, server, judge, say).run()
     except AmplifierError as error:
-        await _tell_client(client, str(error))
+        await _refuse_client(client, str(error))
         raise
     finally:
         if connecting is not None:
@@ -138,7 +138,7 @@ def _make_guard(session: GatewaySession, settings: Settings) -> DefinitionGuard:
     return guard
 
 
-async def _tell_client(client: Channel, why: str) -> None:
+async def _refuse_client(client: Channel, why: str) -> None:
     """Answer the client's first request with the reason why there will be no other answer."""
     with contextlib.suppress(ChannelError, FrameError, TimeoutError):
         async with asyncio.timeout(_PATIENCE):

@@ -205,7 +205,7 @@ def build_forwarded(pending: Pending, method: Method, given: dict[str, Any]) -> 
     params = pending.frame.params
     if is_same(given, method.read(params)):
         return pending.frame
-    return write_frame({**pending.frame.message, "params": method.put(params, given)})
+    return write_frame({**pending.frame.message, "params": method.replace(params, given)})
 
 
 def _choose_form(result: Wire) -> Form:

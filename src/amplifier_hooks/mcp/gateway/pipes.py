@@ -157,7 +157,7 @@ class ClientPipes:
         self._source.close()
 
 
-def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+def open_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     """Our standard input and output, for the protocol alone.
 
     What hooks and their programs print goes to standard error from now on, and they read nothing.

@@ -197,7 +197,7 @@ class Relay:
                 await self._refuse_unreadable(side, raw, str(error), error.code)
                 continue
             for frame in frames:
-                if not await self._take(side, other, frame):
+                if not await self._handle(side, other, frame):
                     return
 
     async def _refuse_unreadable(
@@ -209,22 +209,22 @@ class Relay:
         pending = None if id is None else side.find(id)
         if pending is not None and pending.is_forwarded:  # it may have been the answer to this
             reason = f"the answer of the {side.name} was not passed on: {why}"
-            await self._take_response(side, self._get_other(side), refuse(id, code, reason))
+            await self._handle_response(side, self._get_other(side), refuse(id, code, reason))
         elif side is self._client:
             await self._send(side, refuse(id, code, f"not passed on: {why}"))
 
     def _get_other(self, side: Side) -> Side:
         return self._server if side is self._client else self._client
 
-    async def _take(self, side: Side, other: Side, frame: Frame) -> bool:
+    async def _handle(self, side: Side, other: Side, frame: Frame) -> bool:
         """Handle one message; False if nobody is there for it any more."""
         if frame.is_response:
-            return await self._take_response(side, other, frame)
+            return await self._handle_response(side, other, frame)
         if frame.is_request:
             if frame.method in (_OF_SERVERS if side is self._client else _OF_CLIENTS):
                 why = f"a {side.name} does not ask for {frame.method}"
                 return await self._send(side, refuse(frame.message["id"], INVALID_REQUEST, why))
-            return await self._take_request(side, other, frame)
+            return await self._handle_request(side, other, frame)
         if frame.method == CANCELLED:
             return await self._cancel(other, frame)
         if frame.method in FROM_CLIENT or frame.method in FROM_SERVER:
@@ -236,7 +236,12 @@ class Relay:
 
     # Requests
 
-    async def _take_request(self, side: Side, other: Side, frame: Frame) -> bool:
+    def _find_kind(self, side: Side, frame: Frame, method: Method | None) -> Kind:
+        if method is not None:
+            return "judged"
+        return "listing" if side is self._client and frame.method in LISTS else "passing"
+
+    async def _handle_request(self, side: Side, other: Side, frame: Frame) -> bool:
         table = FROM_CLIENT if side is self._client else FROM_SERVER
         method = table.get(frame.method)
         id = frame.message["id"]
@@ -248,8 +253,7 @@ class Relay:
             frame = _clean(frame, "params")
             if side is self._client and continues(frame):
                 return await self._go_on(frame)
-        listed = side is self._client and frame.method in LISTS
-        kind: Kind = "judged" if method else "listing" if listed else "passing"
+        kind = self._find_kind(side, frame, method)
         pending = Pending(frame, kind, method)
         if len(other.asked) >= MOST_OPEN:
             why = f"{MOST_OPEN:,} requests are under way already"
@@ -298,7 +302,7 @@ class Relay:
             return await self._rounds.finish(pending, given, response)
 
         name = method.name_call(self._judge.server, pending.frame.params)
-        progress = Progress(pending, name, lambda frame: self._tell(side, frame))
+        progress = Progress(pending, name, lambda frame: self._send_later(side, frame))
         progress.start()
         try:
             reply = await self._judge.call(pending, method, forward)
@@ -343,7 +347,7 @@ class Relay:
 
     # Responses
 
-    async def _take_response(self, side: Side, other: Side, frame: Frame) -> bool:
+    async def _handle_response(self, side: Side, other: Side, frame: Frame) -> bool:
         pending = None if frame.message.get("id") is None else side.find(frame.message["id"])
         if pending is None or not pending.is_forwarded:
             id = json.dumps(frame.message.get("id"))[:60]
@@ -353,7 +357,7 @@ class Relay:
             side.remove(pending)
             is_unjudged = side is self._server and carries_questions(frame)
             return await self._send(other, refuse_questions(pending.id) if is_unjudged else frame)
-        pending.settle(_clean(frame, "error" if "error" in frame.message else "result"))
+        pending.mark_answered(_clean(frame, "error" if "error" in frame.message else "result"))
         return True
 
     async def _cancel(self, other: Side, frame: Frame) -> bool:
@@ -396,7 +400,7 @@ class Relay:
             return False
         return True
 
-    def _tell(self, side: Side, frame: Frame) -> None:
+    def _send_later(self, side: Side, frame: Frame) -> None:
         task = asyncio.create_task(self._send(side, frame))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -67,7 +67,7 @@ class Method:
             return {name: value for name, value in params.items() if name != "_meta"}
         return {name: params[name] for name in self.keys if name in params}
 
-    def put(self, params: Params, given: dict[str, Any]) -> Params:
+    def replace(self, params: Params, given: dict[str, Any]) -> Params:
         """The params with what hooks left."""
         if self.name == CALL:
             return {**params, "arguments": given}
@@ -156,7 +156,7 @@ class Pending:
         meta = self.frame.params.get("_meta")
         return isinstance(meta, dict) and PROTOCOL in meta
 
-    def settle(self, response: Frame) -> None:
+    def mark_answered(self, response: Frame) -> None:
         """The other end has answered."""
         if self.response is not None and not self.response.done():
             self.response.set_result(response)
@@ -230,15 +230,15 @@ class Progress:
     def start(self) -> None:
         """Tell the client from now on, as long as it waits for hooks or for a person."""
         if self._token is not None:
-            self._timer = asyncio.get_running_loop().call_later(FIRST, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(FIRST, self._send_progress)
 
     def stop(self) -> None:
         """The request is answered."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _tell(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(EVERY, self._tell)
+    def _send_progress(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(EVERY, self._send_progress)
         if self._pending.is_forwarded and not _has_answer(self._pending):
             return  # now it is for the server to say
         self._count += 1

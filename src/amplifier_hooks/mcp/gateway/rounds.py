@@ -98,9 +98,9 @@ class _Question:
         if not self._asked.done():
             return None
         params = self._pending.frame.params
-        return self._method.put(params, self._asked.result())
+        return self._method.replace(params, self._asked.result())
 
-    async def take(self, response: Any) -> Frame:
+    async def read_answer(self, response: Any) -> Frame:
         """What the server may know of the client's answer."""
         if not self._answered.done():
             self._answered.set_result(response if isinstance(response, dict) else {})
@@ -177,7 +177,7 @@ class Rounds:
             try:
                 if await question.judge() != known:
                     return False
-                await question.take({"action": "accept"})
+                await question.read_answer({"action": "accept"})
             finally:
                 await question.close()
         return True
@@ -210,7 +210,7 @@ class Rounds:
             self._keep(one)
             await self._reply(one.pending, answer(one.pending.id, interim))
             request = await _wait(one)
-        return await self._send_answers(one, given, _put_state(request, result))
+        return await self._send_answers(one, given, _restore_state(request, result))
 
     async def _judge_questions(
         self, one: _Round, result: dict[str, Any]
@@ -249,7 +249,7 @@ class Rounds:
         given_now = responses if isinstance(responses, dict) else {}
         answers = {key: given_now[key] for key in given_now if key in one.asked}
         for key in [key for key in answers if key in one.questions]:
-            left = (await one.questions[key].take(answers[key])).message
+            left = (await one.questions[key].read_answer(answers[key])).message
             if "result" not in left:
                 why = str(left["error"]["message"])
                 return answer(one.pending.id, make_error(why, modern=True))
@@ -257,7 +257,7 @@ class Rounds:
         params = {**request.params, "inputResponses": {**answers, **one.own}}
         method = one.pending.method
         assert method is not None
-        frame = write_frame({**request.message, "params": method.put(params, given)})
+        frame = write_frame({**request.message, "params": method.replace(params, given)})
         return await self._exchange(one.pending, frame)
 
 
@@ -273,7 +273,7 @@ async def _wait(one: _Round) -> Frame:
             timer.cancel()
 
 
-def _put_state(request: Frame, result: dict[str, Any]) -> Frame:
+def _restore_state(request: Frame, result: dict[str, Any]) -> Frame:
     """The request with the server's own state in place of our mark."""
     kept = {name: value for name, value in request.params.items() if name != _STATE}
     state = {_STATE: result[_STATE]} if _STATE in result else {}

@@ -1,4 +1,4 @@
-"""What leaves the server: without secrets and hidden characters, and within its size."""
+"""Output of the server: without secrets and hidden characters, and within its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the launcher asks of the kernel: calls that Python has no name for; ending processes."""
+"""System calls of the launcher for which Python has no name; ending processes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is happening, to everybody who looks: one listener on the store, many sockets."""
+"""Live changes, sent to everybody who looks: one listener on the store, many sockets."""

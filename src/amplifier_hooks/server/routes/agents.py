@@ -1,4 +1,4 @@
-"""What agents may do: ask, wait, claim what was allowed, and report. Nothing here decides."""
+"""Routes of agents: ask, wait, claim what was allowed, and report. Nothing here decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks answered, how long they took, and how often people overruled them.
+"""Statistics of hooks: answers, times, and how often people overruled them.
 
 Once as JSON for the page and other programs, and once as Prometheus wants it.
 """

@@ -29,9 +29,9 @@ from amplifier_core.models import ProviderInfo
 from amplifier_core.testing import TestCoordinator
 from amplifier_hooks.agent.providers.remote import (
     ReplyBuilder,
+    collect_response,
     describe_model,
     describe_remote,
-    take_response,
 )
 from tests.hooks.agent.providers.nearly_compatible import answer_with
 from tests.support.models import (
@@ -67,7 +67,7 @@ def test_a_model_has_its_own_limits_or_the_providers_or_none() -> None:
 
 
 def finish(builder: ReplyBuilder, reason: str | None = "stop", **facts: Any) -> ChatResponse:
-    return take_response(builder.finish(usage=None, finish_reason=reason, model="m", **facts))
+    return collect_response(builder.finish(usage=None, finish_reason=reason, model="m", **facts))
 
 
 def describe(chunks: list[StreamChunk]) -> list[tuple[str, int, str]]:
@@ -169,7 +169,7 @@ def test_blocks_never_overlap_and_no_text_is_lost(steps: list[tuple[int, Any, st
 def test_chunks_without_a_reply_at_their_end_are_a_mistake() -> None:
     """Nobody takes the last piece for the whole."""
     with pytest.raises(ValueError, match="end without a response"):
-        take_response(iter([StreamChunk("text", 0, "text", "x")]))
+        collect_response(iter([StreamChunk("text", 0, "text", "x")]))
 
 
 TWO_CALLS: dict[str, Any] = {

@@ -39,7 +39,7 @@ from tests.support.models import (
 
 def play(playback: Playback, count: int) -> list[str]:
     """What happens next, `count` times."""
-    taken = (playback.take() for _ in range(count))
+    taken = (playback.pop() for _ in range(count))
     return [
         "end" if one is None else one.type if isinstance(one, Failure) else one.text
         for one in taken
@@ -85,7 +85,7 @@ def test_an_expectation_is_a_part_of_what_was_said() -> None:
     surprise = playback.find_surprise("x" * 500) or ""
     assert "Reply 1 of the script expects 'ready'" in surprise
     assert len(surprise) < 300
-    playback.take()
+    playback.pop()
     assert playback.find_surprise("anything") is None
 
 

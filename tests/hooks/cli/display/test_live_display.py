@@ -78,7 +78,7 @@ async def test_escape_alone_is_heard(keyboard: Keyboard) -> None:
     keyboard.type("\x1b")
     await wait_until(lambda: keyboard.presses == 1)
     watch.stop()
-    assert watch.take_typed() == "ab"
+    assert watch.pop_typed() == "ab"
 
 
 async def test_what_was_typed_is_kept_as_text_and_handed_out_once(keyboard: Keyboard) -> None:
@@ -88,8 +88,8 @@ async def test_what_was_typed_is_kept_as_text_and_handed_out_once(keyboard: Keyb
     keyboard.type("helo\x7flo\x1bOP\x0bü\r")
     await wait_until(lambda: watch._typed.endswith("\n"))
     watch.stop()
-    assert watch.take_typed() == "hello" + "ü\n"
-    assert watch.take_typed() == ""
+    assert watch.pop_typed() == "hello" + "ü\n"
+    assert watch.pop_typed() == ""
 
 
 async def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
@@ -109,7 +109,7 @@ async def test_without_a_terminal_nothing_is_watched() -> None:
     watch = KeyWatch(lambda: None, "/dev/null")
     watch.start()
     watch.stop()
-    assert watch.take_typed() == ""
+    assert watch.pop_typed() == ""
 
 
 async def test_an_escape_that_is_still_open_is_none_when_the_turn_ends(keyboard: Keyboard) -> None:

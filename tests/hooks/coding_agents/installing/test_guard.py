@@ -12,8 +12,8 @@ from amplifier_hooks.coding_agents.installing.codex_trust import CodexHook
 from amplifier_hooks.coding_agents.installing.guard import (
     Wish,
     explain_distrust,
-    put_up,
-    take_down,
+    install_guard,
+    remove_guard,
 )
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
@@ -24,22 +24,22 @@ from tests.support.agent_homes import install_codex, list_left
 def test_nothing_is_left_of_a_guard_that_was_removed(home: Path, agent: str) -> None:
     """No setting, no record, no file of the resident process."""
     target = Target(agent, "user", home)
-    outcome = put_up(target, Wish())
+    outcome = install_guard(target, Wish())
     assert outcome.change.kind == "installed"
     assert set(outcome.events) == set(AGENTS[agent].list_events(version=""))
     assert "data/amplifier/guests/launch.json" in list_left(home)
-    assert take_down(target).change.kind == "removed"
+    assert remove_guard(target).change.kind == "removed"
     assert list_left(home) == []
 
 
 def test_the_runtime_stays_for_another_guard(home: Path) -> None:
     """Until the last one goes."""
     first, second = Target("claude", "user", home), Target("gemini", "project", home)
-    put_up(first, Wish())
-    put_up(second, Wish())
-    take_down(first)
+    install_guard(first, Wish())
+    install_guard(second, Wish())
+    remove_guard(first)
     assert "data/amplifier/guests/launch.json" in list_left(home)
-    take_down(second)
+    remove_guard(second)
     assert list_left(home) == []
 
 
@@ -49,17 +49,17 @@ def test_a_refused_file_leaves_nothing_behind(home: Path) -> None:
     path.parent.mkdir()
     path.write_text("{,}")
     with pytest.raises(SettingsError):
-        put_up(Target("claude", "user", home), Wish())
+        install_guard(Target("claude", "user", home), Wish())
     assert list_left(home) == [".claude/settings.json"]
 
 
 def test_changing_from_http_to_commands_closes_the_address(home: Path) -> None:
     """Nobody calls it any more."""
     target, launch = Target("claude", "user", home), home / "data/amplifier/guests/launch.json"
-    put_up(target, Wish(http=True))
+    install_guard(target, Wish(http=True))
     door = json.loads(launch.read_text())["http"]
     assert f"127.0.0.1:{door['port']}/claude/PreToolUse" in target.path.read_text()
-    put_up(target, Wish())
+    install_guard(target, Wish())
     assert "http" not in json.loads(launch.read_text())
     assert door["token"] not in target.path.read_text()
 
@@ -68,15 +68,15 @@ def test_codex_is_told_to_trust_our_hooks(home: Path) -> None:
     """Else it skips them without a word."""
     install_codex(home)
     target = Target("codex", "user", home)
-    assert put_up(target, Wish()).untrusted == ""
+    assert install_guard(target, Wish()).untrusted == ""
     assert "trusted_hash" in (home / ".codex" / "config.toml").read_text()
-    take_down(target)
+    remove_guard(target)
     assert list_left(home) == []
 
 
 def test_without_a_codex_the_person_is_told_what_to_do(home: Path) -> None:
     """The hooks are there, but do not run."""
-    outcome = put_up(Target("codex", "user", home), Wish())
+    outcome = install_guard(Target("codex", "user", home), Wish())
     assert "There is no codex on the PATH" in outcome.untrusted
     assert "/hooks" in outcome.untrusted
 
@@ -88,7 +88,7 @@ def test_codex_reads_a_project_only_if_it_trusts_the_folder(
     """That is for the person to say, in Codex."""
     install_codex(home)
     monkeypatch.setenv("FAKE_CODEX", "trusts-projects" if knows else "")
-    outcome = put_up(Target("codex", "project", home / "p"), Wish())
+    outcome = install_guard(Target("codex", "project", home / "p"), Wish())
     assert ("before you trust that folder" in outcome.untrusted) is not knows
 
 
@@ -114,9 +114,9 @@ def test_trust_that_could_not_be_removed_is_told(home: Path) -> None:
     """The guard itself is gone then."""
     install_codex(home)
     target = Target("codex", "user", home)
-    put_up(target, Wish())
+    install_guard(target, Wish())
     (home / ".codex" / "config.toml").write_text("[broken")
-    outcome = take_down(target)
+    outcome = remove_guard(target)
     assert outcome.change.kind == "removed"
     assert "[hooks.state] stays there" in outcome.untrusted
 
@@ -126,4 +126,6 @@ def test_a_codex_that_fails_is_told(home: Path) -> None:
     program = home / "bin" / "codex"
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
-    assert "start codex, type /hooks" in put_up(Target("codex", "user", home), Wish()).untrusted
+    assert (
+        "start codex, type /hooks" in install_guard(Target("codex", "user", home), Wish()).untrusted
+    )

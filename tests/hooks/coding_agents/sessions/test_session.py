@@ -43,7 +43,7 @@ def test_a_warning_says_that_it_is_one() -> None:
     token = current_event.set(event)
     display.show_message("late", "warning", "hook:slow")
     current_event.reset(token)
-    assert display.take_early() == ["early"]
+    assert display.pop_early() == ["early"]
     assert event.notes == ["warning: slow: late"]
 
 

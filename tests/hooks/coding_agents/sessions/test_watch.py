@@ -14,7 +14,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.guard import Wish, put_up, take_down
+from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard, remove_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.coding_agents.sessions.watch import Watch
@@ -85,7 +85,7 @@ async def test_a_switch_that_appears_denies_until_it_is_gone(
     judge: AgentJudge, project: Path, agent: str
 ) -> None:
     """At every gate, with the file and the switch; the trail has both turns."""
-    put_up(Target(agent, "user", project), Wish())
+    install_guard(Target(agent, "user", project), Wish())
     for gate in GATES[agent]:
         assert DENIED not in await ask(judge, agent, gate, project)
     name, text = SWITCHES[agent]
@@ -109,7 +109,7 @@ async def test_lines_that_are_changed_or_removed_deny(
 ) -> None:
     """One event of many is enough."""
     target = Target(agent, "user", project)
-    put_up(target, Wish())
+    install_guard(target, Wish())
     gate = GATES[agent][0]
     await ask(judge, agent, gate, project)
     good = target.path.read_text()
@@ -127,7 +127,7 @@ async def test_another_process_compares_with_the_start_of_the_session(
     judge: AgentJudge, project: Path
 ) -> None:
     """Whoever ends the process does not make it forget."""
-    put_up(Target("claude", "user", project), Wish())
+    install_guard(Target("claude", "user", project), Wish())
     await ask(judge, "claude", "PreToolUse", project)
     await judge.close()
     write(project / ".claude/settings.json", OFF)
@@ -139,18 +139,18 @@ async def test_another_process_compares_with_the_start_of_the_session(
 async def test_the_person_may_go_on_with_a_change(judge: AgentJudge, project: Path) -> None:
     """By installing again, which says what is off, or by removing; other settings are theirs."""
     target = Target("claude", "user", project)
-    put_up(target, Wish())
+    install_guard(target, Wish())
     await ask(judge, "claude", "PreToolUse", project)
     settings = json.loads(target.path.read_text())
     target.path.write_text(json.dumps({**settings, "model": "other"}))
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
     write(project / ".claude/settings.json", OFF)
     assert DENIED in await ask(judge, "claude", "PreToolUse", project)
-    put_up(target, Wish())
+    install_guard(target, Wish())
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
-    put_up(target, Wish(every_event=True))
+    install_guard(target, Wish(every_event=True))
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
-    take_down(target)
+    remove_guard(target)
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
 
 
@@ -159,7 +159,7 @@ async def test_a_session_without_lines_before_its_tools_is_denied(
 ) -> None:
     """It began so: its prompts come to us, its tools would not."""
     target = Target("claude", "user", project)
-    put_up(target, Wish())
+    install_guard(target, Wish())
     settings = json.loads(target.path.read_text())
     del settings["hooks"]["PreToolUse"]
     target.path.write_text(json.dumps(settings))
@@ -171,8 +171,8 @@ async def test_the_first_event_says_what_is_off_for_any_guarded_agent(
     judge: AgentJudge, project: Path
 ) -> None:
     """Of the next agent that is started here, nobody would hear."""
-    put_up(Target("claude", "user", project), Wish())
-    put_up(Target("gemini", "user", project), Wish())
+    install_guard(Target("claude", "user", project), Wish())
+    install_guard(Target("gemini", "user", project), Wish())
     write(project / ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}')
     answer = await ask(judge, "claude", "SessionStart", project)
     assert "hooks are switched off here" in answer

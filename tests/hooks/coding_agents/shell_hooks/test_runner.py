@@ -58,10 +58,10 @@ def rewrite(command: str) -> str:
     return make_command(specific("PreToolUse", updatedInput={"command": command}))
 
 
-async def take_late(runner: Runner) -> list[Verdict]:
+async def pop_late(runner: Runner) -> list[Verdict]:
     """What hooks in the background say, as soon as they say it."""
     async with asyncio.timeout(20):
-        while not (late := runner.take_late()):
+        while not (late := runner.pop_late()):
             await asyncio.sleep(0.01)
     return late
 
@@ -140,11 +140,11 @@ async def test_a_hook_in_the_background_delays_nothing_and_decides_nothing(
     command = f"{wait_until(go)}; echo 'the build is broken' >&2; exit 2"
     runner = Runner(Config(), {})
     assert await runner.run([bench.make_job(command, background=True)]) == []
-    assert runner.take_late() == []
+    assert runner.pop_late() == []
     go.touch()
-    [late] = await take_late(runner)
+    [late] = await pop_late(runner)
     assert (late.decision, late.context) == (None, ("the build is broken",))
-    assert runner.take_late() == []
+    assert runner.pop_late() == []
     await runner.close()
 
 
@@ -157,7 +157,7 @@ async def test_closing_ends_what_runs_in_the_background(bench: Bench, tmp_path: 
     await wait_until_holds(started.exists)
     await runner.close()
     (tmp_path / "never").touch()
-    assert runner.take_late() == []
+    assert runner.pop_late() == []
     assert not marker.exists()
 
 

@@ -128,6 +128,6 @@ async def test_the_trail_says_where_a_host_came_from(project: Project) -> None:
     ) as session:
         await session.execute("What does this project do?")
     story = Story()
-    told = [join_text(entry.line) for one in sink.records for entry in story.tell(one)]
+    told = [join_text(entry.line) for one in sink.records for entry in story.describe(one)]
     at = next(at for at, line in enumerate(told) if line.startswith("● Bash"))
     assert told[at + 1].startswith("  origins: command from a text (Read")

@@ -64,8 +64,8 @@ def test_a_hook_that_looks_is_noted(number: int) -> None:
     gap = Gap("tool_input", "redacted", looks)
     with contextlib.suppress(MissingValue):
         LOOKS[number](gap)
-    assert looks.take()[:1] == (GapAccess("guard", "tool_input", "redacted"),)
-    assert looks.take() == ()
+    assert looks.pop_all()[:1] == (GapAccess("guard", "tool_input", "redacted"),)
+    assert looks.pop_all() == ()
 
 
 def test_what_the_machinery_does_is_no_look() -> None:
@@ -76,7 +76,7 @@ def test_what_the_machinery_does_is_no_look() -> None:
     assert detach(data) == data
     assert copy.deepcopy(data)["messages"] is data["messages"]
     assert HookResult(action="modify", data=data).data is not None
-    assert looks.take() == ()
+    assert looks.pop_all() == ()
 
 
 async def test_a_hook_that_changes_another_field_carries_a_gap_along() -> None:
@@ -92,7 +92,7 @@ async def test_a_hook_that_changes_another_field_carries_a_gap_along() -> None:
     run = await registry.dispatch("provider:request", {"messages": gap, "model": "this"})
     assert run.data["messages"] is gap
     assert run.data["model"] == "other"
-    assert looks.take() == ()
+    assert looks.pop_all() == ()
 
 
 def test_outside_of_hooks_a_gap_says_what_it_is() -> None:

@@ -95,7 +95,7 @@ ITEMS = [
 
 def meet(matcher: Matcher, now: object) -> int | None:
     """The record of what is met."""
-    found = matcher.meet(now)
+    found = matcher.match(now)
     return None if found is None else int(found.sequence)
 
 

@@ -27,7 +27,7 @@ def make(*items: object, level: str = "normal") -> Recording:
     """A recording of these items."""
     recording = Recording(Header(Path(), session="s", level=level))
     for item in items:
-        recording.take(item)  # type: ignore[arg-type]
+        recording.add(item)  # type: ignore[arg-type]
     return recording
 
 

@@ -18,10 +18,10 @@ from amplifier_hooks.mcp.clients.command_line import Gateway
 from amplifier_hooks.mcp.clients.entries import Wish
 from amplifier_hooks.mcp.clients.installation import (
     SCOPES,
+    add_gateway,
     list_every_file,
     list_files,
-    put_before,
-    take_out,
+    remove_gateway,
 )
 
 WISH = Wish(Gateway(Path("/opt/python")))
@@ -32,12 +32,12 @@ TOML = '# mine\n[mcp_servers.a]\ncommand = "x" # why\nargs = [\n  "1",\n]\n'
 
 def _put(client: str, home: Path, scope: str = "all") -> list[str]:
     files = list_files(client, home, SCOPES[scope])
-    return [put_before(client, one, WISH, open_mcp_records()).kind for one in files]
+    return [add_gateway(client, one, WISH, open_mcp_records()).kind for one in files]
 
 
 def _take(client: str, home: Path, scope: str = "all") -> list[str]:
     files = list_files(client, home, SCOPES[scope])
-    return [take_out(client, one, open_mcp_records()).kind for one in files]
+    return [remove_gateway(client, one, open_mcp_records()).kind for one in files]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(
     monkeypatch.setattr(records, "save", save)
     (places,) = list_files("claude", home)
     with pytest.raises(SettingsError, match="just been changed by somebody else"):
-        put_before("claude", places, WISH, records)
+        add_gateway("claude", places, WISH, records)
     assert path.read_text() == "{}"
 
 
@@ -174,12 +174,12 @@ def test_any_configuration_comes_back(
     places = [McpPlace("user", path)]
     text = json.dumps(content, indent=indent, ensure_ascii=False)
     path.write_text(text)
-    put_before("cursor", places, WISH, records)
+    add_gateway("cursor", places, WISH, records)
     once = path.read_bytes()
-    assert put_before("cursor", places, WISH, records).kind == "unchanged"
+    assert add_gateway("cursor", places, WISH, records).kind == "unchanged"
     assert path.read_bytes() == once
     if not is_known:
         records.forget(path)
-    take_out("cursor", places, records)
+    remove_gateway("cursor", places, records)
     assert json.loads(path.read_text()) == content
     assert not is_known or path.read_text() == text

@@ -117,8 +117,8 @@ DEAF = (
 )
 STREAMS = """
 import os, subprocess, sys
-from amplifier_hooks.mcp.gateway.pipes import take_standard_streams
-source, sink = take_standard_streams()
+from amplifier_hooks.mcp.gateway.pipes import open_standard_streams
+source, sink = open_standard_streams()
 print("from a hook", flush=True)
 subprocess.run(["sh", "-c", "echo from its program; cat"])
 sink.write(b"protocol:" + source.read())

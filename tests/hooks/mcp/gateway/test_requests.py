@@ -46,8 +46,8 @@ def test_hooks_see_what_a_client_asks_for(
     found = FROM_CLIENT[method]
     assert found.name_call("s", params) == name
     assert found.read(params) == seen
-    assert found.read(found.put(params, seen)) == seen
-    changed = found.put({**params, "_meta": META}, {**seen, "new": 1})
+    assert found.read(found.replace(params, seen)) == seen
+    changed = found.replace({**params, "_meta": META}, {**seen, "new": 1})
     assert changed["_meta"] == META
     assert found.read(changed) != seen or method != "tools/call"
 
@@ -57,7 +57,7 @@ def test_hooks_see_all_that_a_server_asks_for() -> None:
     sample = FROM_SERVER["sampling/createMessage"]
     params = {"messages": [], "maxTokens": 5, "_meta": META}
     assert sample.read(params) == {"messages": [], "maxTokens": 5}
-    assert sample.put(params, {"messages": []}) == {"messages": [], "_meta": META}
+    assert sample.replace(params, {"messages": []}) == {"messages": [], "_meta": META}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_a_client_that_waits_for_a_person_is_told_again_and_again() -> Non
         told.get_nowait()
     await asyncio.sleep(0.02)
     assert told.empty()
-    pending.settle(answer(1, {}))
+    pending.mark_answered(answer(1, {}))
     await asyncio.wait_for(told.get(), 30)
     tell.stop()
 
@@ -190,10 +190,10 @@ def test_the_id_of_a_cancelled_request_is_not_used_again(monkeypatch: pytest.Mon
 async def test_a_request_is_answered_once() -> None:
     """Whatever comes later is too late."""
     pending = make(1)
-    pending.settle(answer(1, {}))  # nobody waits yet
+    pending.mark_answered(answer(1, {}))  # nobody waits yet
     pending.response = asyncio.get_running_loop().create_future()
-    pending.settle(answer(1, {"first": True}))
-    pending.settle(answer(1, {"second": True}))
+    pending.mark_answered(answer(1, {"first": True}))
+    pending.mark_answered(answer(1, {"second": True}))
     pending.fail(ValueError())
     assert (await pending.response).message["result"] == {"first": True}
     pending.response = asyncio.get_running_loop().create_future()

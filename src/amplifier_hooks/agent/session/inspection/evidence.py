@@ -1,4 +1,4 @@
-"""What a trail is verified against: what a person gives, or what the trail's bundle names.
+"""Evidence to verify a trail against: given by a person, or named by the trail's bundle.
 
 A bundle that nobody trusts decides nothing: neither what a trail is verified against, nor whom we
 ask. What a trusted one names may have been named after a trail was written, or may be out of reach.

@@ -259,7 +259,7 @@ class SharedConnections:
     def __init__(self) -> None:
         self._shared: dict[str, _Shared] = {}
 
-    def take(self, key: str, make: Callable[[], Connection]) -> Connection:
+    def get_or_open(self, key: str, make: Callable[[], Connection]) -> Connection:
         """The connection for a key; made if the session and its sub-agents have none."""
         if key not in self._shared:
             self._shared[key] = _Shared(make())

@@ -403,7 +403,7 @@ def _use_server(host: Host, shared: SharedConnections, name: str, server: Server
         opener = _make_connect(name, server, secrets, (base, cwd), check)
         return Connection(name, server, opener, secrets.hide)
 
-    connection = shared.take(key, make)
+    connection = shared.get_or_open(key, make)
     identity = identify_server(server, cwd)
     guard = DefinitionGuard(host, name, identity, new_tools=server.new_tools)
     tools = ServerTools(host, connection, guard, server)

@@ -43,7 +43,7 @@ def find_log(context: click.Context, _parameter: click.Parameter, given: str | N
     trail, origin = find_own(context.meta.get(_BUNDLE_KEY))
     age = _format_age(trail.updated)
     which = Path(origin.file).name if origin.file else "the packaged bundle"
-    _tell(f"The newest trail of {which} in this folder: {_shorten(trail.path)}, {age}")
+    _print_choice(f"The newest trail of {which} in this folder: {_shorten(trail.path)}, {age}")
     return trail.path
 
 
@@ -53,7 +53,9 @@ def _look_into(path: Path) -> Path:
     trail = find_inside(path)
     if trail is None:
         return path
-    _tell(f"The newest trail in {path}: {_shorten(trail.path)}, {_format_age(trail.updated)}")
+    _print_choice(
+        f"The newest trail in {path}: {_shorten(trail.path)}, {_format_age(trail.updated)}"
+    )
     return trail.path
 
 
@@ -63,7 +65,7 @@ def _shorten(path: Path) -> str:
     return shorten_trails([path])[path]
 
 
-def _tell(text: str) -> None:
+def _print_choice(text: str) -> None:
     """Say which trail was taken, on standard error: the output stays clean."""
     import sys
     from textwrap import fill

@@ -153,7 +153,7 @@ class _Printer:
     def learn(self, records: Iterable[Record]) -> None:
         """Take records that are not shown."""
         for record in records:
-            self._story.tell(record)
+            self._story.describe(record)
 
     def select(self, records: Iterable[Record]) -> Iterator[Print]:
         """What prints each line, in order. A story needs every record, also those not shown."""
@@ -168,7 +168,7 @@ class _Printer:
         if self._as_json:
             yield lambda: click.echo(json.dumps(record))
             return
-        entries = self._story.tell(record)
+        entries = self._story.describe(record)
         if self._everything:
             yield lambda: self._page.print_record(record, self._story.name_agent(record))
             return
@@ -377,4 +377,6 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 def format_ms(value: float | None) -> str:
     """A time in milliseconds: two digits, or all before the point."""
-    return "-" if value is None else f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

@@ -1,4 +1,4 @@
-"""What happened, told from the records of a trail: a line for each thing that people care about.
+"""The story of a session, from its trail: a line for each thing that people care about.
 
 Records come in pairs and say things twice, as an auditor wants it. A story says them once.
 """
@@ -144,7 +144,7 @@ class Story:
         self._failures: set[tuple[str, str, str]] = set()
         self._denied: set[str] = set()
 
-    def tell(self, record: Record) -> list[Entry]:
+    def describe(self, record: Record) -> list[Entry]:
         """The lines that a record is worth, which may be none."""
         who = self.name_agent(record)
         prefix: Line = (("tool", f"{who}: "),) if who else ()
@@ -160,19 +160,19 @@ class Story:
             case DispatchRecorded() as body:
                 yield from self._dispatch(record, body)
             case HookAnswer() as answer:
-                yield from self._tell_answers(record, (answer,))
+                yield from self._describe_answers(record, (answer,))
             case HookFailed() as failure:
                 yield from self._fail(record, failure)
             case ToolStarted() | ToolFinished() as call:
-                yield from self._tell_call(call)
+                yield from self._describe_call(call)
             case ApprovalHandedOver() | ApprovalOutcome() | Decision() as step:
-                yield from self._tell_step(record, step)
+                yield from self._describe_step(record, step)
             case body:
-                yield from self._tell_session(record, body)
+                yield from self._describe_session(record, body)
 
     # The session
 
-    def _tell_session(self, record: Record, body: Body) -> Iterator[Line]:
+    def _describe_session(self, record: Record, body: Body) -> Iterator[Line]:
         match body:
             case LogOpened(level=level):
                 # With decisions alone, calls are told from what their tools did, not from events.
@@ -209,7 +209,7 @@ class Story:
             yield describe_failure(hook, event, body.error, at=body.at, denied=body.denied)
         self._failures.discard(about)
 
-    def _tell_failure(self, record: Record, answer: HookAnswer) -> Iterator[Line]:
+    def _describe_failure(self, record: Record, answer: HookAnswer) -> Iterator[Line]:
         """A failure in an answer, if there is no record of its own: older trails have none."""
         if not self._has_failures:
             event = record["event"]
@@ -217,13 +217,13 @@ class Story:
             denied = answer.action == "deny"
             yield describe_failure(answer.hook, event, answer.error, denied=denied)
 
-    def _tell_answers(self, record: Record, answers: Iterable[HookAnswer]) -> Iterator[Line]:
+    def _describe_answers(self, record: Record, answers: Iterable[HookAnswer]) -> Iterator[Line]:
         """What the hooks answered; questions and what is told to the agent have own records."""
         for answer in answers:
             if answer.unheeded:
                 yield describe_unheeded(answer.hook, answer.action)
             elif answer.error is not None:
-                yield from self._tell_failure(record, answer)
+                yield from self._describe_failure(record, answer)
             elif answer.action == "deny":
                 yield describe_denial(answer.hook, record["event"], answer.reason)
             elif answer.action == "modify":
@@ -233,7 +233,7 @@ class Story:
 
     # Questions
 
-    def _tell_step(
+    def _describe_step(
         self, record: Record, body: ApprovalHandedOver | ApprovalOutcome | Decision
     ) -> Iterator[Line]:
         # Several may be asked at once, so each line names its call.
@@ -260,7 +260,7 @@ class Story:
             yield from describe(self, record, data)
         else:
             yield from describe_as_on_screen(event, data)
-        yield from self._tell_answers(record, body.hooks)
+        yield from self._describe_answers(record, body.hooks)
 
     def _keep_apart(self, event: str, data: Data) -> Iterator[Line]:
         """Calls are told from what their tools did; of the rest, only that there was a prompt."""
@@ -357,14 +357,14 @@ class Story:
 
     # Tools, where events are not recorded
 
-    def _tell_call(self, body: ToolStarted | ToolFinished) -> Iterator[Line]:
+    def _describe_call(self, body: ToolStarted | ToolFinished) -> Iterator[Line]:
         name = read_name(body.tool)
         if isinstance(body, ToolFinished):
-            yield from self._tell_end(name, body)
+            yield from self._describe_end(name, body)
         elif not self._tells_events:
             yield (("tool", f"● {name}"),)
 
-    def _tell_end(self, name: str, body: ToolFinished) -> Iterator[Line]:
+    def _describe_end(self, name: str, body: ToolFinished) -> Iterator[Line]:
         if body.outcome == "unknown":
             yield (("warn", f"! {name}: how it ended is not known"),)
         elif body.outcome == "cancelled":

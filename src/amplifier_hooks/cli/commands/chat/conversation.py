@@ -41,18 +41,18 @@ PROMPT = "› "
 
 
 async def read_prompts(
-    hold: Hold, scrub: Scrub = str, take_typed: TakeTyped = str, words: Sequence[str] = ()
+    hold: Hold, scrub: Scrub = str, pop_typed: TakeTyped = str, words: Sequence[str] = ()
 ) -> AsyncGenerator[str, None]:
     """What the person types, until they leave; without a terminal, the lines of standard input.
 
     While they type, `hold` keeps messages back. The history on disk is kept as `scrub` leaves it.
-    `take_typed` has what was typed before there was a prompt; Tab completes `words`.
+    `pop_typed` has what was typed before there was a prompt; Tab completes `words`.
     """
     if not sys.stdin.isatty():
         async for line in _read_lines():
             yield line
         return
-    async for line in _read_typed(hold, scrub, take_typed, words):
+    async for line in _read_typed(hold, scrub, pop_typed, words):
         yield line
 
 
@@ -73,11 +73,11 @@ async def _read_lines() -> AsyncGenerator[str, None]:
 
 
 async def _read_typed(
-    hold: Hold, scrub: Scrub, take_typed: TakeTyped, words: Sequence[str]
+    hold: Hold, scrub: Scrub, pop_typed: TakeTyped, words: Sequence[str]
 ) -> AsyncGenerator[str, None]:
     session = _open_prompt(scrub, words)
     while True:
-        typed = take_typed()
+        typed = pop_typed()
         line, ended, more = typed.partition("\n")
         if ended and not more.strip():  # one whole line: sent as if the prompt had been there
             click.echo(f"{PROMPT}{line}")
@@ -167,7 +167,7 @@ class Conversation:
 
     async def run(self) -> int:
         """Talk until the person leaves."""
-        self.lines = read_prompts(self._hold, self._scrub, self._take_typed, sorted(COMMANDS))
+        self.lines = read_prompts(self._hold, self._scrub, self._pop_typed, sorted(COMMANDS))
         async with aclosing(self.lines):
             while not self._is_over:
                 await self._talk()
@@ -187,7 +187,7 @@ class Conversation:
         answer = await anext(self.lines, "")
         return answer.casefold() in {"y", "yes"}
 
-    def tell_agent(self, text: str) -> None:
+    def add_to_next_prompt(self, text: str) -> None:
         """Say something to the agent, in front of the next prompt."""
         self._said_before.append(text)
 
@@ -205,12 +205,12 @@ class Conversation:
                 if line is None:
                     self.leave()
                 else:
-                    await self._take_line(line)
+                    await self._run_line(line)
         if self.options.save and agent.turns:
             say_goodbye(agent)
         self.options = replace(self.options, resume=None)
 
-    async def _take_line(self, line: str) -> None:
+    async def _run_line(self, line: str) -> None:
         """A failure ends the turn or the command, not the conversation."""
         try:
             if _COMMAND.match(line):
@@ -245,5 +245,5 @@ class Conversation:
     def _scrub(self, text: str) -> str:
         return str(self.agent.session.coordinator.scrub(text))
 
-    def _take_typed(self) -> str:
-        return self.agent.display.take_typed()
+    def _pop_typed(self) -> str:
+        return self.agent.display.pop_typed()

@@ -209,7 +209,7 @@ MOST_ENTRIES = 200
 MOST_SECONDS = 5.0
 
 
-async def tell_story(agent: Agent) -> None:
+async def print_story(agent: Agent) -> None:
     """Print the story of the session, the last entries of a long one."""
     options = agent.session.config.get("audit") or {}
     if not options.get("enabled"):
@@ -232,7 +232,9 @@ def _read_story(log: Path) -> list[Entry]:
     from amplifier_audit.log_directory import open_readable
 
     story = Story()
-    return [entry for record in read_records(open_readable(log)) for entry in story.tell(record)]
+    return [
+        entry for record in read_records(open_readable(log)) for entry in story.describe(record)
+    ]
 
 
 MOST_DIFF_LINES = 40
@@ -289,7 +291,7 @@ def describe_undo(undo: Undo) -> str:
     return "\n".join(lines)
 
 
-def put_back(undo: Undo) -> list[str]:
+def restore_copies(undo: Undo) -> list[str]:
     """Restore every copy; what is there now is copied first. Returns the names of the files."""
     return [
         _name_file(restore(undo.store, copy.id, within=Path.cwd().resolve()))
@@ -334,7 +336,7 @@ class Talk(Protocol):
 
     def leave(self) -> None: ...
     def start_over(self) -> None: ...
-    def tell_agent(self, text: str) -> None: ...
+    def add_to_next_prompt(self, text: str) -> None: ...
     async def ask(self, question: str) -> bool: ...
 
 
@@ -436,14 +438,14 @@ async def _undo(talk: Talk, rest: str) -> None:
     if not count or not await talk.ask(f"Put back {count} file{'s' * (count != 1)}?"):
         agent.notify("Nothing was changed.")
         return
-    names = ", ".join(await asyncio.to_thread(put_back, undo))
+    names = ", ".join(await asyncio.to_thread(restore_copies, undo))
     talk.edits.start_turn()
-    talk.tell_agent(f"[I have undone your last changes to {names}.]")
+    talk.add_to_next_prompt(f"[I have undone your last changes to {names}.]")
     agent.notify(f"Put back {names}. The agent is told with your next prompt.")
 
 
 async def _audit(talk: Talk, rest: str) -> None:
-    await tell_story(talk.agent)
+    await print_story(talk.agent)
 
 
 async def _reload(talk: Talk, rest: str) -> None:

@@ -322,7 +322,7 @@ def _describe(answers: Counter[str]) -> str:
 
 
 def _count(times: int) -> str:
-    return "once" if times == 1 else "twice" if times == 2 else f"{times} times"
+    return {1: "once", 2: "twice"}.get(times, f"{times} times")
 
 
 @asynccontextmanager

@@ -89,15 +89,15 @@ def make_agent_command(name: str, title: str) -> click.Command:
             from amplifier_hooks.cli.commands.guard.installing import show_one
 
             return show_one(name, Path.cwd(), as_json=as_json)
-        from amplifier_hooks.cli.commands.guard.installing import install_guard, remove_guard
+        from amplifier_hooks.cli.commands.guard.installing import run_install, run_removal
         from amplifier_hooks.coding_agents.installing.guard import Wish
 
         if remove:
-            return remove_guard(name, scope, as_json=as_json)
+            return run_removal(name, scope, as_json=as_json)
         target = _choose_target(name, scope)
         full = None if bundle is None else bundle.absolute()
         wish = Wish(full, http, every_event, managed_only)
-        return install_guard(target, wish, as_json=as_json)
+        return run_install(target, wish, as_json=as_json)
 
     known = KNOWN[name]
     has_system = bool(known.place.system)

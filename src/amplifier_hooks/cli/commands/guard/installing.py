@@ -28,7 +28,12 @@ from amplifier_hooks.coding_agents.installing.agents import (
     is_older,
 )
 from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
-from amplifier_hooks.coding_agents.installing.guard import Outcome, Wish, put_up, take_down
+from amplifier_hooks.coding_agents.installing.guard import (
+    Outcome,
+    Wish,
+    install_guard,
+    remove_guard,
+)
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.places import find_root, list_scopes
 from amplifier_hooks.coding_agents.installing.status import Installed, Status, read_status
@@ -251,7 +256,7 @@ _WHERE = {
 }
 
 
-def install_guard(target: Target, wish: Wish, *, as_json: bool) -> int:
+def run_install(target: Target, wish: Wish, *, as_json: bool) -> int:
     """Have the bundle trusted, install the guard, and say what a person must know about it.
 
     A guard for every user is not put up for a folder, so there is nothing to trust.
@@ -259,7 +264,7 @@ def install_guard(target: Target, wish: Wish, *, as_json: bool) -> int:
     refuse_agents()
     doubt = check_version() if wish.http else ""
     state = None if target.scope == "system" else require_trust(wish.bundle, target.root)
-    outcome = put_up(target, wish)
+    outcome = install_guard(target, wish)
     notes = [*_list_notes(target, outcome, http=wish.http), *filter(None, [doubt])]
     if as_json:
         click.echo(json.dumps(_to_plain(target, outcome, state, notes), indent=2))
@@ -268,11 +273,11 @@ def install_guard(target: Target, wish: Wish, *, as_json: bool) -> int:
     return _choose_code(outcome)
 
 
-def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
+def run_removal(name: str, scope: Scope | None, *, as_json: bool) -> int:
     """Take the guard out of the settings that it is in."""
     refuse_agents()
     target = _find_installed(name, scope)
-    outcome = take_down(target)
+    outcome = remove_guard(target)
     if as_json:
         plain = {"agent": name, "scope": target.scope, "file": str(outcome.change.path)}
         plain |= {"change": outcome.change.kind, "problem": outcome.untrusted}

@@ -299,19 +299,19 @@ def _install(
     from amplifier_hooks.cli.person import refuse_agents
     from amplifier_hooks.mcp.clients.command_line import make_gateway
     from amplifier_hooks.mcp.clients.entries import Wish
-    from amplifier_hooks.mcp.clients.installation import put_before
+    from amplifier_hooks.mcp.clients.installation import add_gateway
 
     refuse_agents()
     report.check_names(open_servers)
     full = None if bundle is None else bundle.absolute()
     require_trust(full, report.root)
     wish = Wish(make_gateway(full, new_tools), open_servers)
-    report.change(lambda client, places, records: put_before(client, places, wish, records))
+    report.change(lambda client, places, records: add_gateway(client, places, wish, records))
 
 
 def _remove(report: Report) -> None:
     from amplifier_hooks.cli.person import refuse_agents
-    from amplifier_hooks.mcp.clients.installation import take_out
+    from amplifier_hooks.mcp.clients.installation import remove_gateway
 
     refuse_agents()
-    report.change(take_out)
+    report.change(remove_gateway)

@@ -233,10 +233,16 @@ def _make_cells(row: HookRow) -> tuple[str, ...]:
         f"{row.order}.",
         str(row.priority),
         escape(row.hook),
-        "shadow" if row.shadow else "guard" if row.on_error == "deny" else "observer",
+        _name_kind(row),
         "no limit" if row.timeout is None else f"{row.timeout:g} s",
         escape(row.source + pattern),
     )
+
+
+def _name_kind(row: HookRow) -> str:
+    if row.shadow:
+        return "shadow"
+    return "guard" if row.on_error == "deny" else "observer"
 
 
 def _print_failures(found: EffectiveHooks) -> None:
@@ -283,8 +289,13 @@ def trace(
 
     The hooks really run, but their answers are not carried out: no tool runs, nobody is asked.
     """
-    name = event or ("tool:pre" if tool else "prompt:submit" if prompt else None)
-    if name is None:
+    if event:
+        name = event
+    elif tool:
+        name = "tool:pre"
+    elif prompt:
+        name = "prompt:submit"
+    else:
         raise click.UsageError("Give a prompt, --tool with --input, or --event")
     _refuse_slip(event)
     given: dict[str, Any] = {} if prompt is None else {"prompt": prompt}

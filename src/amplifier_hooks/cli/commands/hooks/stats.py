@@ -309,7 +309,7 @@ def follow_session(
     # The beginning and what comes may overlap: the number of a record tells.
     coming = follow(path, poll=PAUSE, wait=lambda seconds: pauses(seconds))
     seen = [-1]
-    survey.take_all(read_items(_watch(read_records(open_readable(path)), seen)))
+    survey.add_all(read_items(_watch(read_records(open_readable(path)), seen)))
     drawn = -2
 
     def pauses(seconds: float) -> None:
@@ -321,7 +321,7 @@ def follow_session(
 
     try:
         fresh = (record for record in coming if record["seq"] > seen[0])
-        survey.take_all(read_items(_watch(fresh, seen)))
+        survey.add_all(read_items(_watch(fresh, seen)))
     except KeyboardInterrupt:
         print_line("")
 

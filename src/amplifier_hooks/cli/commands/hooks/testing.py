@@ -52,7 +52,7 @@ def run_at_each_change(command: Sequence[str], find_files: Callable[[], Iterable
             if is_terminal():
                 click.clear()
             if _run(command, files, seen):
-                _tell(files)
+                _print_watched(files)
                 _wait_for_change(files, seen)
     except KeyboardInterrupt:
         print_line("")
@@ -94,7 +94,7 @@ def _wait_for_change(files: Sequence[Path], seen: Stamp) -> None:
         time.sleep(_PAUSE)
 
 
-def _tell(files: Iterable[Path]) -> None:
+def _print_watched(files: Iterable[Path]) -> None:
     shown = dict.fromkeys(_shorten(path) for path in files if path.exists())
     print_line("")
     names = ", ".join(escape(name) for name in shown)

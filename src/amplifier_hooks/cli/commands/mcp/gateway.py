@@ -217,9 +217,9 @@ class _Server:
 
 async def _serve_pipes(settings: Settings, server: _Server) -> int:
     from amplifier_hooks.mcp.gateway.gateway import run_gateway
-    from amplifier_hooks.mcp.gateway.pipes import ClientPipes, take_standard_streams
+    from amplifier_hooks.mcp.gateway.pipes import ClientPipes, open_standard_streams
 
-    client = await ClientPipes.open(*take_standard_streams())
+    client = await ClientPipes.open(*open_standard_streams())
     end = await run_gateway(client, server.connect_for({}), settings, _say)
     return exit_codes.DONE if end == "client" else exit_codes.FAILED
 

@@ -1,4 +1,4 @@
-"""What secrets look like, where they stand in a text, and how they are hidden."""
+"""Secrets: their shapes, their place in a text, and hiding them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent did, turn by turn, and who approved what."""
+"""Actions of the agent, turn by turn, with who approved them."""
 
 from __future__ import annotations
 

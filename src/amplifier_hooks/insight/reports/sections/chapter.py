@@ -91,12 +91,10 @@ def _describe_place(session: SessionFigures) -> Iterator[Inline]:
         if header.bundle_file:
             yield from (" from ", Code(header.bundle_file))
     yield ". "
-    if session.resumed:
-        yield (
-            f"It was resumed {session.resumed} times. "
-            if session.resumed > 1
-            else ("It continued an earlier one. ")
-        )
+    if session.resumed > 1:
+        yield f"It was resumed {session.resumed} times. "
+    elif session.resumed:
+        yield "It continued an earlier one. "
     yield from _describe_ending(session)
     yield from _describe_limits(session)
 

@@ -1,4 +1,4 @@
-"""What hooks did: their figures, and each time that one of them mattered."""
+"""Hooks: their figures, and each time that one of them mattered."""
 
 from __future__ import annotations
 

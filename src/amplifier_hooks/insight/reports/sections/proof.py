@@ -1,4 +1,4 @@
-"""What the trail proves, and what is not known."""
+"""Proof: what the trail shows for certain, and what is not known."""
 
 from __future__ import annotations
 

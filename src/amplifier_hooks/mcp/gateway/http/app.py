@@ -113,20 +113,20 @@ class Answer:
         body = messages[0] if len(messages) == 1 else b"[" + b",".join(messages) + b"]"
         status = _find_status(body) if self._modern and len(messages) == 1 else 200
         await self._begin(status, "application/json", {"content-length": str(len(body))})
-        await self._put(body, more=False)
+        await self._send_body(body, more=False)
         return True
 
     async def _write_events(self) -> None:
         more = {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
         await self._begin(200, KIND, more)
-        await self._put(PING)
+        await self._send_body(PING)
         while not self._reply.is_drained:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
                     await self._reply.wait()
             raw = self._reply.pop()
-            await self._put(PING if raw is None else write_event(raw))
-        await self._put(b"", more=False)
+            await self._send_body(PING if raw is None else write_event(raw))
+        await self._send_body(b"", more=False)
 
     async def _begin(self, status: int, kind: str, more: Mapping[str, str]) -> None:
         headers = {"content-type": kind, "cache-control": "no-store", **more, **self._headers}
@@ -135,7 +135,7 @@ class Answer:
         ]
         await self._send({"type": "http.response.start", "status": status, "headers": encoded})
 
-    async def _put(self, body: bytes, *, more: bool = True) -> None:
+    async def _send_body(self, body: bytes, *, more: bool = True) -> None:
         async with asyncio.timeout(SLOW_SECONDS):
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
 

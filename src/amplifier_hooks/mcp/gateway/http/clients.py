@@ -44,11 +44,11 @@ class Inbox:
             self._queue.put_nowait(None)
         return found
 
-    async def put(self, raw: bytes) -> None:
+    async def add(self, raw: bytes) -> None:
         """Add a message, once there is room for it."""
         await self._queue.put(raw)
 
-    def put_if_room(self, raw: bytes) -> None:
+    def add_if_room(self, raw: bytes) -> None:
         """Add a message that nobody can wait for, unless there is no room."""
         if not self._queue.full():
             self._queue.put_nowait(raw)
@@ -81,12 +81,12 @@ class Reply:
     def add(self, raw: bytes) -> None:
         """A message that goes with it."""
         if self.accepts_events and not self.is_ended:
-            self._put(raw)
+            self._add(raw)
 
     def answer(self, key: str, raw: bytes) -> None:
         """The response to one of its requests; it ends with the last."""
         self.open.discard(key)
-        self._put(raw)
+        self._add(raw)
         if not self.open:
             self.end()
 
@@ -125,7 +125,7 @@ class Reply:
         """Whether nothing is left and nothing will come."""
         return self.is_ended and not self._waiting
 
-    def _put(self, raw: bytes) -> None:
+    def _add(self, raw: bytes) -> None:
         if self._size + len(raw) > LARGEST_BACKLOG and self._waiting:
             self.is_overrun = True
             self._waiting.clear()
@@ -178,7 +178,7 @@ class ClientSession:
         if frame.is_response:
             self._answer(frame)
         else:
-            self._tell(frame)
+            self._send_notification(frame)
 
     async def close(self) -> None:
         """Tell the client that no more will come."""
@@ -205,7 +205,7 @@ class ClientSession:
             if one.token is not None:
                 self._tokens[one.token] = key
         for frame in frames:
-            await self._inbox.put(frame.raw)
+            await self._inbox.add(frame.raw)
             if frame.method == CANCELLED:
                 self._end_cancelled(make_key(frame.params.get("requestId")))
         return reply
@@ -226,7 +226,7 @@ class ClientSession:
         for key in list(reply.open):
             asked = self._forget(key)
             if asked is not None and not self._is_closed:
-                await self._inbox.put(write_cancellation(asked.id).raw)
+                await self._inbox.add(write_cancellation(asked.id).raw)
 
     def fail(self, why: str) -> None:
         """End everything; requests that wait are answered with the reason."""
@@ -267,7 +267,7 @@ class ClientSession:
             self._tokens.pop(asked.token, None)
         return asked
 
-    def _tell(self, frame: Frame) -> None:
+    def _send_notification(self, frame: Frame) -> None:
         if frame.method == PROGRESS:
             key = self._tokens.get(make_key(frame.params.get("progressToken")), "")
             if key in self._asked:
@@ -289,7 +289,7 @@ class ClientSession:
             logger.warning("a client reads no messages; %.100s was dropped", lost.method)
             if lost.is_request:
                 why = "the client reads no requests"
-                self._inbox.put_if_room(refuse(lost.message["id"], INTERNAL_ERROR, why).raw)
+                self._inbox.add_if_room(refuse(lost.message["id"], INTERNAL_ERROR, why).raw)
 
 
 def write_cancellation(id: Any) -> Frame:
@@ -345,9 +345,9 @@ class SharedClients:
             self._answer(frame)
         elif frame.is_request:
             why = "clients without a session take no requests"
-            await self._inbox.put(refuse(frame.message["id"], _METHOD_NOT_FOUND, why).raw)
+            await self._inbox.add(refuse(frame.message["id"], _METHOD_NOT_FOUND, why).raw)
         else:
-            self._tell(frame)
+            self._send_notification(frame)
 
     async def close(self) -> None:
         """Tell the clients that no more will come."""
@@ -371,7 +371,7 @@ class SharedClients:
             why = f"{self._why}; try again"
             raise MessageRefusal(503, why, INVALID_REQUEST, frame.message.get("id"))
         if not frame.is_request:
-            await self._inbox.put(frame.raw)
+            await self._inbox.add(frame.raw)
             return Reply((), accepts_events=False)
         id = f"amplifier-{next(self._numbers)}"
         key = make_key(id)
@@ -379,7 +379,7 @@ class SharedClients:
         reply = Reply({key}, accepts_events=accepts_events)
         self._asked[key] = _SharedRequest(frame.message["id"], token, frame.method, reply)
         changed = {**frame.message, "id": id, **({"params": params} if params else {})}
-        await self._inbox.put(write_frame(changed).raw)
+        await self._inbox.add(write_frame(changed).raw)
         return reply
 
     def list_headers(self, frame: Frame) -> dict[str, str]:
@@ -391,7 +391,7 @@ class SharedClients:
         reply.end()
         for key in list(reply.open):
             if self._asked.pop(key, None) is not None and not self._is_closed:
-                await self._inbox.put(write_cancellation(_read_key(key)).raw)
+                await self._inbox.add(write_cancellation(_read_key(key)).raw)
 
     def fail(self, why: str) -> None:
         """End everything; requests that wait are answered with the reason."""
@@ -419,7 +419,7 @@ class SharedClients:
         if asked.method == "tools/list" and isinstance(tools, list):
             self._params.learn(tools)
 
-    def _tell(self, frame: Frame) -> None:
+    def _send_notification(self, frame: Frame) -> None:
         meta = frame.params.get("_meta")
         subscription = meta.get(SUBSCRIPTION) if isinstance(meta, dict) else None
         if frame.method == PROGRESS:
@@ -429,12 +429,12 @@ class SharedClients:
             asked = self._asked.get(make_key(subscription))
             params = {**frame.params, "_meta": {**meta, SUBSCRIPTION: asked.id}} if asked else {}
         else:
-            self._tell_only_one(frame)
+            self._send_to_only_one(frame)
             return
         if asked is not None:  # else its client has left
             asked.reply.add(write_frame({**frame.message, "params": params}).raw)
 
-    def _tell_only_one(self, frame: Frame) -> None:
+    def _send_to_only_one(self, frame: Frame) -> None:
         """Pass on what names no request if there is just one; no client may read for another."""
         if len(self._asked) == 1:
             next(iter(self._asked.values())).reply.add(frame.raw)

@@ -1,4 +1,4 @@
-"""What HTTP adds to messages: headers that repeat what one says, and events for several."""
+"""Messages over HTTP: headers that repeat what one says, and events for several."""
 
 from __future__ import annotations
 

@@ -20,21 +20,21 @@ from tests.support.waiting import wait_until
 async def test_the_last_user_ends_the_server():
     """Whoever leaves earlier takes nothing from the others."""
     server, shared = FakeServer(), SharedConnections()
-    first = shared.take("calc", server.connect)
-    assert shared.take("calc", server.connect) is first
+    first = shared.get_or_open("calc", server.connect)
+    assert shared.get_or_open("calc", server.connect) is first
     await first.start()
     await shared.release("calc")
     assert first.problem is None
     await shared.release("calc")
     assert first.problem is not None
-    assert shared.take("calc", server.connect) is not first
+    assert shared.get_or_open("calc", server.connect) is not first
 
 
 async def test_another_key_is_another_connection():
     """A server with other options is another one."""
     shared = SharedConnections()
-    one = shared.take("a", FakeServer().connect)
-    assert shared.take("b", FakeServer().connect) is not one
+    one = shared.get_or_open("a", FakeServer().connect)
+    assert shared.get_or_open("b", FakeServer().connect) is not one
     await shared.release("never taken")
 
 
@@ -53,7 +53,7 @@ async def test_a_sub_agent_belongs_to_the_family_of_its_parent():
 async def test_a_family_is_forgotten_with_its_last_session():
     """A later session of the same name starts anew."""
     first = find_shared_connections(TestCoordinator(session_id="again"))
-    first.take("calc", FakeServer().connect)
+    first.get_or_open("calc", FakeServer().connect)
     del first
     assert find_shared_connections(TestCoordinator(session_id="again"))._shared == {}
 

@@ -25,7 +25,7 @@ def dispatch(event: Any, hooks: Any = (), /, **data: Any) -> Record:
 
 def tell(*records: Record) -> list[str]:
     story = Story()
-    return [join_text(entry.line) for record in records for entry in story.tell(record)]
+    return [join_text(entry.line) for record in records for entry in story.describe(record)]
 
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_call_id": "c1"}

@@ -123,7 +123,7 @@ async def test_a_conversation_lasts_until_the_person_leaves(
     project({"text": "One."}, {"expect": "by the way\n\nsecond", "text": "Two."})
     monkeypatch.setattr("sys.stdin", io.StringIO("first\n/name Talk\nsecond\n/exit\nthird\n"))
     talk = Conversation(AgentOptions())
-    talk.tell_agent("hello")
+    talk.add_to_next_prompt("hello")
     said: list[str] = []
     monkeypatch.setattr(talk, "_run_turn", _follow(talk, said))
     assert await talk.run() == exit_codes.DONE
@@ -138,7 +138,7 @@ def _follow(talk: Conversation, said: list[str]):
     async def run(line: str) -> None:
         said.append(line)
         await take(line)
-        talk.tell_agent("by the way")
+        talk.add_to_next_prompt("by the way")
 
     return run
 

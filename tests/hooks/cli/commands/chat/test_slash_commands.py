@@ -26,10 +26,10 @@ from amplifier_hooks.cli.commands.chat.slash_commands import (
     find_undo,
     list_models,
     name_model,
-    put_back,
+    print_story,
     read_choice,
+    restore_copies,
     run_command,
-    tell_story,
 )
 from amplifier_hooks.cli.commands.plan import NoModel
 from amplifier_hooks.guards.backup import save
@@ -164,7 +164,7 @@ def test_a_file_goes_back_to_what_it_was_before_its_first_edit(work: Path) -> No
         "  +one",
         "new.txt has no copy (it was new, or could not be copied) and stays",
     ]
-    assert put_back(undo) == ["a.txt"]
+    assert restore_copies(undo) == ["a.txt"]
     assert (work / "a.txt").read_text() == "one\n"
 
 
@@ -233,7 +233,7 @@ async def test_without_a_trail_it_is_said_what_would_keep_one() -> None:
     agent: Any = SimpleNamespace(
         session=SimpleNamespace(config={}), notify=lambda text, level: said.append(text)
     )
-    await tell_story(agent)
+    await print_story(agent)
     assert said == ["This bundle keeps no trail: `audit: {enabled: true}` would."]
 
 
@@ -282,7 +282,7 @@ class FakeTalk:
     def start_over(self) -> None:
         self.done.append("start over")
 
-    def tell_agent(self, text: str) -> None:
+    def add_to_next_prompt(self, text: str) -> None:
         self.done.append(text)
 
     async def ask(self, question: str) -> bool:

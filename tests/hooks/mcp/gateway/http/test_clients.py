@@ -32,10 +32,10 @@ from tests.support.waiting import wait_until
 async def test_messages_come_in_their_order_and_the_end_stays() -> None:
     """Whoever asks again learns of the end again."""
     box = Inbox()
-    await box.put(b"a")
-    box.put_if_room(b"b")
+    await box.add(b"a")
+    box.add_if_room(b"b")
     assert [await box.read(), await box.read()] == [b"a", b"b"]
-    await box.put(b"lost")
+    await box.add(b"lost")
     box.end()
     assert [await box.read(), await box.read()] == [None, None]
 
@@ -46,9 +46,9 @@ async def test_who_sends_waits_for_room_and_who_cannot_wait_is_left_out(
     """A client that sends faster than its messages are read is held up."""
     monkeypatch.setattr(client_channels, "_WAITING", 1)
     box = Inbox()
-    await box.put(b"a")
-    box.put_if_room(b"left out")
-    late = asyncio.create_task(box.put(b"b"))
+    await box.add(b"a")
+    box.add_if_room(b"left out")
+    late = asyncio.create_task(box.add(b"b"))
     await asyncio.sleep(0)
     assert not late.done()
     assert await box.read() == b"a"
