@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.utils import describe_error
 from amplifier_hooks.frameworks import answer
@@ -149,6 +150,44 @@ async def test_a_question_is_handed_over_to_the_framework(
     assert ran.ran("note") == [{"text": "a"}]
     decided = [one["body"] for one in stage.of_type("approval_decided")]
     assert decided[-1]["by"] == "ana", decided
+
+
+@pytest.mark.parametrize("yes", [True, False], ids=["yes", "no"])
+async def test_the_frameworks_own_answer_counts(driver: Driver, stage: Stage, yes: bool) -> None:
+    """Who answers as the framework has it, and knows nothing of us, has answered what was shown."""
+    asked: list[str] = []
+
+    def choose(payload: dict[str, Any]) -> Any:
+        asked.append(payload["prompt"])
+        return driver.own_answers[yes]
+
+    stage.answer("tool:pre", ask(), tool="wipe")
+    ran = await driver.run_interrupted(stage.hooks, WIPE, choose)
+    assert asked == ["May it?"]
+    assert ran.calls == ([("wipe", {"path": "/tmp/x"})] if yes else [])
+    decided = [one["body"]["allowed"] for one in stage.of_type("approval_decided")]
+    assert decided == [yes] or (not yes and not decided)  # some keep a no to themselves
+
+
+async def test_the_frameworks_own_yes_is_bound_to_what_was_shown(
+    driver: Driver, stage: Stage
+) -> None:
+    """It has no digest: what a hook makes of the call afterwards was not shown."""
+    first = iter(["/tmp/1"])
+    shown: list[dict[str, Any]] = []
+
+    def choose(payload: dict[str, Any]) -> Any:
+        shown.append(payload["tool_input"])
+        return driver.own_answers[len(shown) == 1]
+
+    def change(data: dict[str, Any]) -> HookResult:
+        return change_input(path=next(first, "/tmp/2"))(data)
+
+    stage.answer("tool:pre", change, tool="wipe", name="changer", priority=-5)
+    stage.answer("tool:pre", ask(), tool="wipe", name="gate")
+    ran, _ = await attempt(driver.run_interrupted(stage.hooks, WIPE, choose))
+    assert shown[0] == {"path": "/tmp/1"}
+    assert ran.ran("wipe") in ([], shown[:1])
 
 
 async def test_an_answer_to_something_else_runs_nothing(driver: Driver, stage: Stage) -> None:

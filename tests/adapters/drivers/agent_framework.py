@@ -204,7 +204,7 @@ class AgentFrameworkDriver(Driver):
             response: AgentResponse[Any] = await agent.run(prompt, session=session)
             while response.user_input_requests:
                 answers = [
-                    respond(one, choose(one.additional_properties["amplifier"]))
+                    answer_request(one, choose(one.additional_properties["amplifier"]))
                     for one in response.user_input_requests
                 ]
                 response = await agent.run(Message("user", answers), session=session)
@@ -222,6 +222,13 @@ class AgentFrameworkDriver(Driver):
                     response = await make_agent(hooks, client, [server]).run(prompt)
                     ran.answer = response.text
         return ran
+
+
+def answer_request(request: Any, given: Any) -> Any:
+    """As an application does that knows us, or that does not."""
+    if isinstance(given, bool):
+        return request.to_function_approval_response(given)
+    return respond(request, given)
 
 
 def read_stored(session: AgentSession) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from amplifier_core.models import ToolResult
 from amplifier_hooks.coverage import ALL, Coverage
 from amplifier_hooks.external.calling import Wanted
+from amplifier_hooks.external.handover import Handed, bind_plain
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Reply
 from amplifier_hooks.frameworks import Governor
@@ -147,9 +148,12 @@ async def use_one(run: Run, loop: Loop, call: dict[str, Any]) -> str:
         lambda given: loop.use(call["name"], given),
         lambda value: ToolResult(output=value),
     )
-    hand_over = (
-        (lambda handed: loop.answers["choose"](handed.to_payload())) if (loop.interrupts) else None
-    )
+
+    def ask(handed: Handed) -> Any:
+        payload = handed.to_payload()
+        return bind_plain(payload, loop.answers["choose"](payload))
+
+    hand_over = ask if loop.interrupts else None
     called = await run.call(wanted, hand_over)
     return str(called.value) if called.untouched else called.text
 

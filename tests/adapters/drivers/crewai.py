@@ -75,6 +75,8 @@ class CrewDriver(Driver):
     name = CREWAI.name
     coverage = CREWAI
     cannot: ClassVar[Mapping[str, str]] = {
+        "the_frameworks_own_answer_counts": NO_INTERRUPTS,
+        "the_frameworks_own_yes_is_bound_to_what_was_shown": NO_INTERRUPTS,
         "a_question_is_handed_over_to_the_framework": NO_INTERRUPTS,
         "an_answer_to_something_else_runs_nothing": NO_INTERRUPTS,
     }

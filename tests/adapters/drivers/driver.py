@@ -58,6 +58,8 @@ class Driver(ABC):
     name: ClassVar[str]
     coverage: ClassVar[Coverage]
     cannot: ClassVar[Mapping[str, str]] = {}
+    own_answers: ClassVar[Mapping[bool, Any]] = {True: True, False: False}
+    """A yes and a no to the framework's own interrupt, as its users give them without us."""
 
     @abstractmethod
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
@@ -90,7 +92,8 @@ class Driver(ABC):
         """Run with questions handed over to the framework's interrupt, and resume it.
 
         `choose(payload)` gets the payload of `Handed.to_payload` and returns what the person's
-        application sends back; it is called once for each interrupt.
+        application sends back, made by `answer` or one of `own_answers`; it is called once for
+        each interrupt.
         """
         raise NotImplementedError
 

@@ -115,6 +115,8 @@ class FastMCPDriver(Driver):
         "the_synchronous_entry_point_is_governed": NO_SYNC,
         "a_question_in_the_synchronous_entry_point": NO_SYNC,
         "a_question_is_handed_over_to_the_framework": NOT_THERE,
+        "the_frameworks_own_answer_counts": NOT_THERE,
+        "the_frameworks_own_yes_is_bound_to_what_was_shown": NOT_THERE,
         "an_answer_to_something_else_runs_nothing": NOT_THERE,
     }
 

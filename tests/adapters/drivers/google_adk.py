@@ -230,7 +230,9 @@ def _ask(prompt: str) -> types.Content:
 def _confirm(call: types.FunctionCall, choose: Any) -> types.Part:
     """What an application sends back when a person has answered."""
     payload = (call.args or {})["toolConfirmation"]["payload"]
-    response = {"confirmed": True, "payload": choose(payload)}
+    given = choose(payload)
+    own = isinstance(given, bool)
+    response = {"confirmed": given} if own else {"confirmed": True, "payload": given}
     return types.Part(
         function_response=types.FunctionResponse(id=call.id, name=call.name, response=response)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -130,6 +130,10 @@ class LangChainDriver(Driver):
 
     name: ClassVar[str] = "langchain"
     coverage: ClassVar[Coverage] = coverage()
+    own_answers: ClassVar[Mapping[bool, Any]] = {
+        True: {"decisions": [{"type": "approve"}]},
+        False: {"decisions": [{"type": "reject", "message": "use the trash"}]},
+    }
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()

@@ -127,7 +127,13 @@ class AgentsDriver(Driver):
         while asked := questions(result):
             state = result.to_state()
             for item, payload in asked:
-                settle(state, item, choose(payload))
+                given = choose(payload)
+                if isinstance(given, dict):
+                    settle(state, item, given)
+                elif given:
+                    state.approve(item)
+                else:
+                    state.reject(item)
             result = await Runner.run(agent, state, run_config=CONFIG)
         return self._read(ran, model, result)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from mcp.server.mcpserver import MCPServer
-from pydantic_ai import Agent, DeferredToolRequests, RunContext
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
@@ -76,6 +76,7 @@ class PydanticAIDriver(Driver):
     """An agent with our capability."""
 
     name: ClassVar[str] = "pydantic-ai"
+    own_answers: ClassVar[Mapping[bool, Any]] = {True: True, False: ToolDenied("use the trash")}
     coverage: ClassVar[Coverage] = PYDANTIC_AI
 
     def build(self, hooks: Governor, script: list[Step], ran: Ran, **options: Any) -> Agent[Any]:
@@ -132,9 +133,12 @@ class PydanticAIDriver(Driver):
         while isinstance(result.output, DeferredToolRequests):
             asked = result.output
             answers = {one: choose(payload) for one, payload in asked.metadata.items()}
+            is_ours = all(isinstance(one, dict) for one in answers.values())
             result = await agent.run(
                 message_history=result.all_messages(),
-                deferred_tool_results=resume(asked, answers),
+                deferred_tool_results=resume(asked, answers)
+                if is_ours
+                else DeferredToolResults(approvals=answers),
             )
         keep(ran, result)
         return ran

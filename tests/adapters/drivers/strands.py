@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, ClassVar
 
 from mcp import StdioServerParameters, stdio_client
@@ -131,6 +131,7 @@ class StrandsDriver(Driver):
     """Runs agents with a model that is written by hand."""
 
     name = "strands"
+    own_answers: ClassVar[Mapping[bool, Any]] = {True: "y", False: "n"}
     coverage = coverage()
     cannot: ClassVar[dict[str, str]] = {}
 

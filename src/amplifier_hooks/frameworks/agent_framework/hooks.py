@@ -24,13 +24,12 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from amplifier_core import events
-from amplifier_core.approval import allows
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.handover import Handed, answer
+from amplifier_hooks.external.handover import Handed, decide
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Called, ReplyVerdict
 from amplifier_hooks.frameworks.agent_framework.messages import (
@@ -305,8 +304,7 @@ def read_answers(context: FunctionInvocationContext) -> dict[str, Any]:
     answers = dict(answers) if isinstance(answers, dict) else {}
     if not isinstance(shown, dict) or _name_tool(shown) in answers:
         return answers
-    yes = next((one for one in shown.get("options") or () if allows(str(one))), None)
-    return answers if yes is None else {**answers, _name_tool(shown): answer(shown, yes)}
+    return {**answers, _name_tool(shown): decide(shown, True)}
 
 
 def find_answer(context: FunctionInvocationContext, handed: Handed) -> dict[str, Any] | None:

@@ -27,13 +27,12 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from amplifier_core import events
-from amplifier_core.approval import read_option
 from amplifier_core.errors import AmplifierError, SessionDenied
 from amplifier_core.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_hooks.coverage import GOOGLE_ADK, Asking
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.handover import Handed, answer
+from amplifier_hooks.external.handover import Handed, decide
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.google_adk.messages import (
@@ -217,19 +216,10 @@ def _read_answer(handed: Handed, given: ToolConfirmation) -> Any:
     """The person's choice: that of `answer`, or a plain yes or no of the framework's own pages."""
     payload = handed.to_payload()
     if not given.confirmed:
-        return _choose(payload, allows=False)
+        return decide(payload, False)
     if given.payload is None or given.payload == payload:
-        return _choose(payload, allows=True)
+        return decide(payload, True)
     return given.payload
-
-
-def _choose(payload: dict[str, Any], *, allows: bool) -> dict[str, Any]:
-    """The option for this once that says yes or no."""
-    for option in payload["options"]:
-        meaning = read_option(option)
-        if meaning.allows is allows and not meaning.remembered:
-            return answer(payload, option)
-    return {"option": "Deny", "digest": payload["digest"]}
 
 
 RunTool = Callable[..., Awaitable[Any]]

@@ -17,13 +17,12 @@ from langchain.agents.middleware.types import (
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
 
 from amplifier_core import events
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.handover import Handed, HandOver
+from amplifier_hooks.external.handover import HandOver
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.governing import Governable, govern
 from amplifier_hooks.frameworks.langchain.messages import (
@@ -48,6 +47,7 @@ from amplifier_hooks.frameworks.langchain.messages import (
     store,
     write_refusal,
 )
+from amplifier_hooks.frameworks.langchain.questions import ask
 from amplifier_hooks.frameworks.langchain.runs import Governed, GovernedRuns
 from amplifier_hooks.frameworks.langchain.sub_agents import Net, Stopped, mediate, watch_call
 
@@ -249,16 +249,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
     def _hand_over(self, governed: Governed) -> HandOver | None:
         if self._asks == "inline":
             return None
-
-        def ask(handed: Handed) -> Any:
-            if governed.graph.checkpoint is None:
-                raise RuntimeError(
-                    f"A hook asks about {handed.tool_name}, and asks='interrupt' needs a "
-                    "checkpointer: create_agent(..., checkpointer=...)"
-                )
-            return interrupt(handed.to_payload())
-
-        return ask
+        return lambda handed: ask(governed.graph, handed)
 
 
 def _refuse_answer(state: State, governed: Governed) -> Update:

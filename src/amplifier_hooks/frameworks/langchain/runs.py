@@ -31,6 +31,9 @@ from amplifier_hooks.frameworks.langchain.sub_agents import Spawning
 Ended = Callable[[BaseException | None], None]
 EndedAsync = Callable[[BaseException | None], Awaitable[None]]
 
+INTERRUPT = "__interrupt__"
+"""Under which LangGraph stores the interrupts of a node, and gives them to the caller."""
+
 COLLECTED = frozenset({"updates", "values"})
 """What `invoke` reads of a run before it returns; whoever streams reads something else."""
 
@@ -78,6 +81,17 @@ class GraphRun:
             return None
         checkpoint = getattr(self.executor, "checkpoint", None) or {}
         return checkpoint.get("id")
+
+    def list_shown(self) -> list[Any]:
+        """What the node that is being called has interrupted for before, as it was stored."""
+        task = get_runtime().execution_info
+        writes = getattr(self.executor, "checkpoint_pending_writes", None) or ()
+        return [
+            one.value
+            for task_id, channel, value in writes
+            if channel == INTERRUPT and task is not None and task_id == task.task_id
+            for one in value
+        ]
 
     @property
     def is_streaming(self) -> bool:

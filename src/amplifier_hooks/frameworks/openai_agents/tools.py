@@ -15,14 +15,13 @@ from agents.tool import _DEFAULT_FAILURE_HANDLED_ATTR
 from agents.tool_context import ToolContext
 
 from amplifier_core.answers import describe_denial
-from amplifier_core.approval import read_option
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import resolve
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import give_up_slot, take_slot
 from amplifier_hooks.external.calling import Handler, Wanted
-from amplifier_hooks.external.handover import Handed, answer
+from amplifier_hooks.external.handover import Handed, decide
 from amplifier_hooks.external.verdicts import Called
 from amplifier_hooks.frameworks.openai_agents.messages import (
     PromptDenied,
@@ -157,9 +156,7 @@ def _find_answer(turn: Turn, handed: Handed) -> dict[str, Any]:
         if handed.tool_call_id in one.answers:
             return one.answers.pop(handed.tool_call_id)
     if shown is not None and read_arguments(shown) == handed.tool_input:
-        for option in handed.options:
-            if read_option(option).allows and not read_option(option).remembered:
-                return answer(handed.to_payload(), option)
+        return decide(handed.to_payload(), True)
     why = (
         "its question was not put to anybody, because the SDK interrupts a call once and before "
         'it starts; use asks="inline" for hooks that ask more than once'

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from pydantic_ai import (
     AgentRunResult,
+    DeferredToolRequests,
     ModelRequestContext,
     RunContext,
     SkipModelRequest,
@@ -48,7 +49,13 @@ from amplifier_hooks.frameworks.pydantic_ai.messages import (
     rebuild_request,
     write_reply,
 )
-from amplifier_hooks.frameworks.pydantic_ai.tools import Gate, GovernedToolset, leads_to
+from amplifier_hooks.frameworks.pydantic_ai.tools import (
+    Gate,
+    GovernedToolset,
+    keep_questions,
+    leads_to,
+    read_approvals,
+)
 from amplifier_hooks.frameworks.pydantic_ai.turn import (
     RunRefused,
     Turn,
@@ -206,6 +213,8 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
                 reason = "complete"
                 return refuse(ctx, refusal)
             result = await self._turn.answer(await handler())
+            if isinstance(result.output, DeferredToolRequests):
+                keep_questions(result.output, result.all_messages())
             reason = "complete"
         except asyncio.CancelledError:
             reason = read_cancellation(ctx)
@@ -217,10 +226,13 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
     async def before_node_run(
         self, ctx: RunContext[AgentDepsT], *, node: AgentNode[AgentDepsT]
     ) -> AgentNode[AgentDepsT]:
-        """Put in the prompt that hooks left."""
-        if isinstance(node, UserPromptNode) and not self._turn.is_covered:
-            return self._turn.change_prompt(ctx, node)
-        return node
+        """Put in the prompt that hooks left, and what was answered to their questions."""
+        if not isinstance(node, UserPromptNode) or self._turn.is_covered:
+            return node
+        if node.deferred_tool_results is not None:
+            read = read_approvals(node.deferred_tool_results, ctx.messages)
+            node = replace(node, deferred_tool_results=read)
+        return self._turn.change_prompt(ctx, node)
 
     # The model
 

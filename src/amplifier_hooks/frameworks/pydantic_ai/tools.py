@@ -17,13 +17,14 @@ from pydantic_ai import (
     DeferredToolResults,
     RunContext,
     SkipToolExecution,
+    ToolApproved,
     ToolDenied,
     ToolFailed,
     ToolReturn,
     ToolsetTool,
     WrapperToolset,
 )
-from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.tools import AgentDepsT
 from pydantic_core import to_json
 
@@ -31,7 +32,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
 from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.calling import Wanted
-from amplifier_hooks.external.handover import Handed, HandOver
+from amplifier_hooks.external.handover import Handed, HandOver, decide, find_answered
 from amplifier_hooks.external.verdicts import Called
 from amplifier_hooks.frameworks.pydantic_ai.messages import to_json_values
 from amplifier_hooks.frameworks.pydantic_ai.turn import Turn
@@ -148,23 +149,72 @@ def _read_content(content: Any) -> str | Sequence[str]:
 ANSWERED = "answered"
 """What has been answered about a call before: each with the hook, its prompt and the answer."""
 
+Shown = dict[str, dict[str, Any]]
+"""What people were shown about calls, by the id of each."""
 
-def hand_over_to(ctx: RunContext[Any]) -> HandOver:
-    """Take the answer that came with the call, or end the run with the question."""
+
+def hand_over_to(ctx: RunContext[Any], asked: Shown) -> HandOver:
+    """Take the answer that came with the call, or end the run with the question.
+
+    `asked` has what was asked in this run already: a handler of the framework's may have approved
+    that without any answer.
+    """
 
     def hand_over(handed: Handed) -> Any:
-        answered = _read_answered(ctx.tool_call_metadata)
-        for one in answered:
-            if (one.get("hook"), one.get("prompt")) == (handed.hook, handed.prompt):
-                return one.get("answer")
-        raise ApprovalRequired(metadata={**handed.to_payload(), ANSWERED: answered})
+        known = asked.get(handed.tool_call_id) if ctx.tool_call_approved else None
+        said = _add_answer(known, decide(known, True)) if known is not None else {}
+        for answered in (ctx.tool_call_metadata or {}, said):
+            if (given := find_answered(answered, handed)) is not None:
+                return given
+        asked[handed.tool_call_id] = payload = handed.to_payload()
+        raise ApprovalRequired(metadata=payload)
 
     return hand_over
 
 
-def _read_answered(metadata: Any) -> list[dict[str, Any]]:
-    found = metadata.get(ANSWERED) if isinstance(metadata, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+QUESTIONS = "amplifier"
+"""Under which a reply of the model keeps, in its metadata, what was asked about its calls."""
+
+
+def keep_questions(requests: DeferredToolRequests, messages: Sequence[ModelMessage]) -> None:
+    """Note in the history what people are shown, for who answers without naming it."""
+    shown = {key: one for key, one in requests.metadata.items() if _is_question(one)}
+    reply = _find_reply(messages)
+    if shown and reply is not None:
+        reply.metadata = {**(reply.metadata or {}), QUESTIONS: shown}
+
+
+def read_approvals(
+    results: DeferredToolResults, messages: Sequence[ModelMessage]
+) -> DeferredToolResults:
+    """The results with plain approvals and denials as answers to what the history has as shown.
+
+    They come back to the hooks, which let the call run or not and record what was decided.
+    """
+    reply = _find_reply(messages)
+    shown = ((reply.metadata or {}) if reply is not None else {}).get(QUESTIONS) or {}
+    approvals, metadata = dict(results.approvals), dict(results.metadata)
+    for call_id, payload in shown.items():
+        if call_id in approvals and ANSWERED not in metadata.get(call_id, {}):
+            given = _read_approval(payload, approvals[call_id])
+            approvals[call_id] = True
+            metadata[call_id] = {**metadata.get(call_id, {}), **_add_answer(payload, given)}
+    return replace(results, approvals=approvals, metadata=metadata)
+
+
+def _read_approval(payload: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    if isinstance(given, ToolApproved):
+        return decide(payload, True, edited_input=given.override_args)
+    comment = given.message if isinstance(given, ToolDenied) else ""
+    return decide(payload, given is True, comment=comment)
+
+
+def _find_reply(messages: Sequence[ModelMessage]) -> ModelResponse | None:
+    return next((one for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+
+
+def _is_question(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and metadata.get("amplifier") == "approval"
 
 
 def resume(
@@ -181,25 +231,28 @@ def resume(
     a no included. `approvals` and `calls` are for what the agent itself deferred.
     """
     metadata = {
-        call_id: _add_answer(requests, call_id, answer) for call_id, answer in answers.items()
+        call_id: _add_answer(_get_question(requests, call_id), answer)
+        for call_id, answer in answers.items()
     }
     # The framework only passes the call on: whether it runs, the hooks decide by the answer.
     passed = {**(approvals or {}), **dict.fromkeys(answers, True)}
     return requests.build_results(approvals=passed, calls=dict(calls or {}), metadata=metadata)
 
 
-def _add_answer(
-    requests: DeferredToolRequests, call_id: str, answer: dict[str, Any]
-) -> dict[str, Any]:
+def _get_question(requests: DeferredToolRequests, call_id: str) -> dict[str, Any]:
     payload = requests.metadata.get(call_id) or {}
-    if payload.get("amplifier") != "approval":
-        asked = [key for key, one in requests.metadata.items() if one.get("amplifier")]
+    if not _is_question(payload):
+        asked = [key for key, one in requests.metadata.items() if _is_question(one)]
         raise ValueError(
             f"No hook asked about the call {call_id!r}; hooks asked about {asked or 'none'}. "
             "Answer what the agent itself deferred with approvals= or calls="
         )
+    return payload
+
+
+def _add_answer(payload: Mapping[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     answered = {"hook": payload.get("hook"), "prompt": payload.get("prompt"), "answer": answer}
-    return {ANSWERED: [*_read_answered(payload), answered]}
+    return {ANSWERED: [*(payload.get(ANSWERED) or ()), answered]}
 
 
 Execute = Callable[[Arguments], Awaitable[Any]]
@@ -221,7 +274,7 @@ class ToolUse:
     """As the model wrote it, where that is known."""
 
 
-async def call_through_hooks(turn: Turn, use: ToolUse, asks: Asking) -> Any:
+async def call_through_hooks(turn: Turn, use: ToolUse, asks: Asking, asked: Shown) -> Any:
     """Run the tool as hooks and people allow it; returns or raises what the framework goes on with.
 
     Hooks judge JSON. The objects that were made of it run untouched, unless the JSON is changed:
@@ -249,7 +302,7 @@ async def call_through_hooks(turn: Turn, use: ToolUse, asks: Asking) -> Any:
         steering=STEERING,
         is_alive=lambda: turn.is_alive,
     )
-    hand_over = hand_over_to(use.ctx) if asks == "interrupt" else None
+    hand_over = hand_over_to(use.ctx, asked) if asks == "interrupt" else None
     return restore_result(await run.call(wanted, hand_over))
 
 
@@ -269,6 +322,7 @@ class Gate:
     """Calls under way, as the model wrote them."""
     _judged: dict[str, Arguments] = field(default_factory=dict)
     """Calls under way that were judged where their execution began, with what was allowed."""
+    _asked: Shown = field(default_factory=dict)
 
     def expect(self, names: Iterable[str]) -> None:
         """Note which tools are called here in this step."""
@@ -308,7 +362,7 @@ class Gate:
         tools = ctx.tool_manager.tools if ctx.tool_manager is not None else None
         tool = (tools or {}).get(call.tool_name)
         use = ToolUse(call.tool_name, given, ctx, tool, remember, call)
-        return await call_through_hooks(self.turn, use, self.asks)
+        return await call_through_hooks(self.turn, use, self.asks, self._asked)
 
     def check_call(self, call: ToolCallPart, given: Arguments) -> None:
         """ToolFailed if another capability changed what was judged already."""
@@ -328,7 +382,7 @@ class Gate:
         if allowed is not None and is_same(allowed, use.validated):
             return await use.execute(use.validated)  # under another name, but this very call
         known = replace(use, call=self._calls.get(call_id))
-        return await call_through_hooks(self.turn, known, self.asks)
+        return await call_through_hooks(self.turn, known, self.asks, self._asked)
 
 
 @dataclass

@@ -22,7 +22,7 @@ from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import STRANDS
 from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.governor import Governor
-from amplifier_hooks.external.handover import Handed, HandOver
+from amplifier_hooks.external.handover import Handed, HandOver, bind_plain
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.strands.messages import read_arguments, read_result, write_result
 
@@ -154,7 +154,9 @@ class GovernedTool(AgentTool):
         """Put the question to the framework, under a name of its own."""
         question = hashlib.sha256(f"{handed.digest} {handed.prompt}".encode()).hexdigest()[:16]
         name = f"amplifier:{handed.hook}:{question}"
-        return self._context.interrupt(name, reason=handed.to_payload()).response
+        payload = handed.to_payload()
+        # The name stands for the digest: what is answered under it is what was shown.
+        return bind_plain(payload, self._context.interrupt(name, reason=payload).response)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("langchain")
 
 from langchain.agents import create_agent
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -162,6 +163,101 @@ async def test_two_gates_ask_one_after_the_other(stage: Stage) -> None:
         state = await agent.ainvoke(allow(state), THREAD)
     assert asked == ["First?", "Second?"]
     assert len(ran.calls) == 1
+
+
+def decide(kind: str, **more: Any) -> dict[str, Any]:
+    """What a page sends back that was written for LangChain's own human-in-the-loop."""
+    return {"decisions": [{"type": kind, **more}]}
+
+
+async def test_a_question_has_the_form_of_langchains_own(stage: Stage) -> None:
+    """Such a page finds the call, its arguments and what it may send back."""
+    stage.answer("tool:pre", ask("Wipe it?"), tool="wipe")
+    agent = make(stage.hooks, use(call("wipe", path="/tmp/x")), Ran(), InMemorySaver())
+    (question,) = (await agent.ainvoke(SAY, THREAD))["__interrupt__"]
+    request: HITLRequest = question.value
+    (action,), (review,) = request["action_requests"], request["review_configs"]
+    assert action == {"name": "wipe", "args": {"path": "/tmp/x"}, "description": "Wipe it?"}
+    assert review["action_name"] == "wipe"
+    assert set(review["allowed_decisions"]) == {"approve", "edit", "reject"}
+
+
+EDIT = decide("edit", edited_action={"name": "wipe", "args": {"path": "/tmp/z"}})
+
+
+@pytest.mark.parametrize(
+    ("given", "ran_with"),
+    [
+        ({"type": "approve"}, "/tmp/x"),
+        (True, "/tmp/x"),
+        ("Allow", "/tmp/x"),
+        (EDIT, "/tmp/z"),
+        (decide("edit", edited_action={"name": "boom", "args": {"text": "a"}}), None),
+        (decide("edit", edited_action={"name": "wipe", "args": "/tmp/z"}), None),
+        (decide("respond", message="I did it."), None),
+        ({"decisions": [{"type": "approve"}] * 2}, None),
+        ({"decisions": "approve"}, None),
+        (decide("approve"), "/tmp/x"),
+        ({"type": "reject", "message": "use the trash"}, None),
+        (False, None),
+        ("later", None),
+        (7, None),
+    ],
+)
+async def test_decisions_of_that_form(stage: Stage, given: Any, ran_with: str | None) -> None:
+    """Each means what it means there; what is none runs nothing."""
+    stage.answer("tool:pre", lambda data: ask(f"Wipe {data['tool_input']['path']}?"), tool="wipe")
+    ran = Ran()
+    agent = make(stage.hooks, use(call("wipe", path="/tmp/x")), ran, InMemorySaver())
+    state = await agent.ainvoke(SAY, THREAD)
+    (question,) = state["__interrupt__"]
+    state = await agent.ainvoke(Command(resume={question.id: given}), THREAD)
+    assert "__interrupt__" not in state
+    assert ran.calls == ([] if ran_with is None else [("wipe", {"path": ran_with})])
+
+
+async def test_what_was_said_with_a_no_reaches_the_model(stage: Stage) -> None:
+    """It is the reason of the denial."""
+    stage.answer("tool:pre", ask(), tool="wipe")
+    ran = Ran()
+    agent = make(stage.hooks, use(call("wipe", path="/tmp/x")), ran, InMemorySaver())
+    await agent.ainvoke(SAY, THREAD)
+    await agent.ainvoke(Command(resume=decide("reject", message="use the trash")), THREAD)
+    assert "use the trash" in ran.requests[-1]
+
+
+async def test_decisions_of_that_form_open_two_gates_in_another_process(stage: Stage) -> None:
+    """Each counts for the question that it answered, which the checkpoint has."""
+    stage.answer("tool:pre", ask("First?"), tool="wipe", name="first")
+    stage.answer("tool:pre", ask("Second?"), tool="wipe", name="second")
+    ran, saver, asked = Ran(), InMemorySaver(), []
+    script: list[Step] = use(call("wipe", path="/tmp/x"))
+    state = await make(stage.hooks, script, ran, saver).ainvoke(SAY, THREAD)
+    while "__interrupt__" in state:
+        asked += [one.value["prompt"] for one in state["__interrupt__"]]
+        there = make(stage.hooks, [DONE], ran, saver)
+        state = await there.ainvoke(Command(resume=decide("approve")), THREAD)
+    assert asked == ["First?", "Second?"]
+    assert ran.calls == [("wipe", {"path": "/tmp/x"})]
+
+
+async def test_an_edit_is_asked_about_where_hooks_change_it_again(stage: Stage) -> None:
+    """What runs is what a person has seen."""
+    kept = {"/tmp/x": "/tmp/x"}
+
+    def change(data: dict[str, Any]) -> HookResult:
+        path = kept.get(data["tool_input"]["path"], "/etc")
+        changed = {**data, "tool_input": {"path": path}}
+        return HookResult(action="modify", data=changed)
+
+    stage.answer("tool:pre", change, tool="wipe", name="changer", priority=-5)
+    stage.answer("tool:pre", lambda data: ask(f"Wipe {data['tool_input']['path']}?"), tool="wipe")
+    ran = Ran()
+    agent = make(stage.hooks, use(call("wipe", path="/tmp/x")), ran, InMemorySaver())
+    await agent.ainvoke(SAY, THREAD)
+    state = await agent.ainvoke(Command(resume=EDIT), THREAD)
+    assert [one.value["prompt"] for one in state["__interrupt__"]] == ["Wipe /etc?"]
+    assert ran.calls == []
 
 
 async def test_an_interrupt_needs_a_checkpointer(stage: Stage) -> None:

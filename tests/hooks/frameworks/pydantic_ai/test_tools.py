@@ -24,6 +24,7 @@ from pydantic_ai import (
     RunContext,
     RunUsage,
     SkipToolExecution,
+    ToolApproved,
     ToolDenied,
     ToolFailed,
     ToolReturn,
@@ -31,7 +32,7 @@ from pydantic_ai import (
     UserError,
 )
 from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls, ToolSearch
-from pydantic_ai.messages import ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
@@ -470,16 +471,79 @@ async def test_what_the_agent_itself_defers_is_answered_beside_it(stage: Stage) 
     assert "launch" in {data["tool_name"] for _, data in stage.heard.events}
 
 
-async def test_a_yes_of_the_framework_alone_is_no_answer(stage: Stage) -> None:
-    """The question comes again, because nobody said what was allowed."""
-    stage.answer("tool:pre", ask())
+OVERRIDE = ToolApproved(override_args={"path": "/tmp/z"})
+
+
+@pytest.mark.parametrize(
+    ("given", "ran_with"),
+    [
+        (True, "/tmp/x"),
+        (ToolApproved(), "/tmp/x"),
+        (OVERRIDE, "/tmp/z"),
+        (False, None),
+        (ToolDenied("use the trash"), None),
+    ],
+)
+async def test_the_frameworks_own_approval_is_an_answer(
+    stage: Stage, given: Any, ran_with: str | None
+) -> None:
+    """For what the history has as shown, also when it was written down in between."""
+    stage.answer("tool:pre", lambda data: ask(f"Wipe {data['tool_input']['path']}?"))
     ran = Ran()
     agent = build_asking(stage, WIPE, ran)
     result = await agent.run("Do it.")
+    history = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
+    approved = DeferredToolResults(approvals={"call_1": given})
+    result = await agent.run(message_history=history, deferred_tool_results=approved)
+    assert not isinstance(result.output, DeferredToolRequests)
+    assert ran.calls == ([] if ran_with is None else [("wipe", {"path": ran_with})])
+    decided = {one["body"]["allowed"] for one in stage.of_type("approval_decided")}
+    assert decided == {ran_with is not None}
+    assert ("use the trash" in ran.requests[-1]) is isinstance(given, ToolDenied)
+
+
+async def test_own_approvals_open_two_gates(stage: Stage) -> None:
+    """Each counts for the question that was shown last."""
+    stage.answer("tool:pre", ask("First?"), name="first")
+    stage.answer("tool:pre", ask("Second?"), name="second")
+    ran, asked = Ran(), []
+    agent = build_asking(stage, WIPE, ran)
+    result = await agent.run("Do it.")
+    while isinstance(result.output, DeferredToolRequests):
+        asked.append(result.output.metadata["call_1"]["prompt"])
+        result = await agent.run(
+            message_history=result.all_messages(),
+            deferred_tool_results=result.output.build_results(approve_all=True),
+        )
+    assert asked == ["First?", "Second?"]
+    assert len(ran.calls) == 1
+
+
+async def test_an_own_approval_of_what_nobody_was_shown_is_none(stage: Stage) -> None:
+    """A history without the question: it is asked, because nobody said what was allowed."""
+    stage.answer("tool:pre", ask())
+    ran = Ran()
+    agent = build_asking(stage, WIPE, ran)
+    history = (await agent.run("Do it.")).all_messages()
+    for message in history:
+        message.metadata = None
     approved = DeferredToolResults(approvals={"call_1": True})
-    again = await agent.run(message_history=result.all_messages(), deferred_tool_results=approved)
+    again = await agent.run(message_history=history, deferred_tool_results=approved)
     assert isinstance(again.output, DeferredToolRequests)
     assert ran.calls == []
+
+
+@pytest.mark.parametrize("given", [True, OVERRIDE])
+async def test_a_handler_may_approve_within_the_run(stage: Stage, given: Any) -> None:
+    """What was shown; other arguments it has to give with an answer."""
+    stage.answer("tool:pre", ask())
+
+    async def handle(ctx: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults:
+        return requests.build_results(approvals={"call_1": given})
+
+    ran = Ran()
+    await build_asking(stage, WIPE, ran, HandleDeferredToolCalls(handle)).run("Do it.")
+    assert ran.calls == ([("wipe", {"path": "/tmp/x"})] if given is True else [])
 
 
 async def test_a_handler_may_answer_within_the_run(stage: Stage) -> None:

@@ -273,6 +273,33 @@ async def test_a_question_of_a_sub_agent_comes_to_the_caller(stage: Stage) -> No
     assert stage.heard.names == []
 
 
+@pytest.mark.parametrize(
+    ("given", "runs"),
+    [
+        ("y", True),
+        (" Y ", True),
+        ("yes", True),
+        ("Allow", True),
+        ("approve", True),
+        (True, True),
+        (False, False),
+        ("n", False),
+        ("Deny", False),
+        ("", False),
+        ("maybe", False),
+        ({"approved": True}, False),
+        (1, False),
+    ],
+)
+async def test_plain_answers(stage: Stage, given: Any, runs: bool) -> None:
+    """As the framework's own examples and its HumanInTheLoop have them; others are a no."""
+    stage.answer("tool:pre", ask(), tool="wipe")
+    agent = make_agent(ran := Ran(), WIPE, plugins=[AmplifierHooks(stage.hooks, asks="interrupt")])
+    result = await agent.invoke_async("Do it.")
+    await answer_interrupts(agent, result, lambda one: given)
+    assert len(ran.calls) == int(runs)
+
+
 async def test_an_interrupt_of_the_tool_itself_passes(stage: Stage) -> None:
     """It is the framework's own, and no tool has failed."""
 
