@@ -164,21 +164,33 @@ def _go_back(left: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, An
     return {key: value for key, value in merged.items() if value is not None or key not in before}
 
 
+_ApprovalStep = (
+    ApprovalRequested
+    | ApprovalHandedOver
+    | ApprovalOutcome
+    | ApprovalDecided
+    | ApprovalExpired
+    | ApprovalCancelled
+    | ApprovalRemembered
+)
+
+
 def _read_approval(record: Record, body: Body) -> RecordedApproval | None:
     """A step of a question; None if it is none."""
+    if not isinstance(body, _ApprovalStep):
+        return None
     registration = record["registration"]
     step = RecordedApproval(
         **_place(record),
         stage="requested",
         hook=_text(record["hook"]),
         id=registration if type(registration) is int else None,
-        digest="",
+        digest=body.digest,
     )
     match body:
         case ApprovalRequested():
             return replace(
                 step,
-                digest=body.digest,
                 prompt=plain(body.prompt),
                 tool=body.tool or "",
                 call_id=body.id,
@@ -190,67 +202,75 @@ def _read_approval(record: Record, body: Body) -> RecordedApproval | None:
             return replace(
                 step,
                 stage="handed_over",
-                digest=body.digest,
                 tool=body.tool or "",
                 call_id=body.id,
                 again=body.again,
                 to=body.to,
                 goes_on=body.goes_on,
             )
-        case ApprovalOutcome(state="allowed" | "not_run"):
-            return replace(
-                step,
-                stage="outcome",
-                digest=body.digest,
-                tool=body.tool or "",
-                call_id=body.id,
-                to=body.to,
-                state=body.state,
-                evidence=body.evidence,
-                settles=_read_settled(body.settles),
-                handed_at=body.handed_over_at,
-            )
-        case ApprovalDecided() if body.handed_over_to:
-            return replace(
-                step,
-                stage="handed_over",
-                digest=body.digest,
-                how="handed_over",
-                comment=plain(body.comment),
-                detail=plain(body.detail),
-                to=body.handed_over_to,
-                goes_on=body.allowed,
-                is_older=True,
-            )
+        case ApprovalOutcome():
+            return _read_outcome(step, body)
         case ApprovalDecided() | ApprovalExpired():
-            return replace(
-                step,
-                stage="decided" if isinstance(body, ApprovalDecided) else "expired",
-                digest=body.digest,
-                call_id=body.id or "",
-                allowed=body.allowed,
-                how=body.how,
-                by=body.by or "",
-                decision=plain(body.decision),
-                comment=plain(body.comment),
-                detail=plain(body.detail),
-                edited=body.edited,
-                settles=_read_settled(body.settles),
-                handed_at=body.handed_over_at or "",
-            )
+            return _read_decision(step, body)
         case ApprovalCancelled():
-            return replace(step, stage="cancelled", digest=body.digest)
+            return replace(step, stage="cancelled")
         case ApprovalRemembered():
             return replace(
                 step,
                 stage="remembered",
-                digest=body.digest,
                 prompt=plain(body.prompt),
                 decision=plain(body.decision),
                 by=body.by,
                 how="cache",
             )
-    return None
+
+
+def _read_outcome(step: RecordedApproval, body: ApprovalOutcome) -> RecordedApproval | None:
+    """What another program's person decided, as far as it was seen."""
+    if body.state not in ("allowed", "not_run"):
+        return None
+    return replace(
+        step,
+        stage="outcome",
+        tool=body.tool or "",
+        call_id=body.id,
+        to=body.to,
+        state=body.state,
+        evidence=body.evidence,
+        settles=_read_settled(body.settles),
+        handed_at=body.handed_over_at,
+    )
+
+
+def _read_decision(
+    step: RecordedApproval, body: ApprovalDecided | ApprovalExpired
+) -> RecordedApproval:
+    """A decision, or none in time; older trails have questions that were handed over as decided."""
+    if isinstance(body, ApprovalDecided) and body.handed_over_to:
+        return replace(
+            step,
+            stage="handed_over",
+            how="handed_over",
+            comment=plain(body.comment),
+            detail=plain(body.detail),
+            to=body.handed_over_to,
+            goes_on=body.allowed,
+            is_older=True,
+        )
+    return replace(
+        step,
+        stage="decided" if isinstance(body, ApprovalDecided) else "expired",
+        call_id=body.id or "",
+        allowed=body.allowed,
+        how=body.how,
+        by=body.by or "",
+        decision=plain(body.decision),
+        comment=plain(body.comment),
+        detail=plain(body.detail),
+        edited=body.edited,
+        settles=_read_settled(body.settles),
+        handed_at=body.handed_over_at or "",
+    )
 
 
 def _read_settled(state: str | None) -> str:
