@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from amplifier_hooks.cli.display.live_display import make_console
-from amplifier_hooks.cli.display.reply_text import render_markdown, split_blocks
+from amplifier_hooks.cli.display.markdown_text import render_markdown, split_blocks
 
 
 def render(text: str, width: int = 40) -> list[str]:
