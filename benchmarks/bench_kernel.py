@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,18 @@ def nested() -> Row:
         calls_of(lambda: copy_plain(NESTED)),
         emitting(hooks, NESTED),
         rounds=60,
+    )
+
+
+def nested_once() -> Row:
+    """The same for one hook, in what it takes to write the payload as JSON and read it again."""
+    hooks = registry_of(1)
+    return compare(
+        "emit, 1 handler, 10,000 values (in JSON there and back)",
+        calls_of(lambda: json.loads(json.dumps(NESTED))),
+        emitting(hooks, NESTED),
+        rounds=60,
+        at_most=0.6,
     )
 
 
@@ -200,7 +213,7 @@ def _import_seconds(statement: str) -> float:
 
 
 def main() -> None:
-    rows = [*emits(), nested(), continue_result(), concurrent()]
+    rows = [*emits(), nested(), nested_once(), continue_result(), concurrent()]
     rows += [*many(), importing()]
     report("The registry beside the bare loop", rows)
 

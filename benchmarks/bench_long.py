@@ -8,14 +8,19 @@ import logging
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
+from itertools import cycle
 from pathlib import Path
+from random import Random
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from amplifier_audit import AuditLog
+from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_core.session import AmplifierSession
-from benchmarks.bench_session import Echo, InstantModel, hook
+from amplifier_hooks import load_bundle
+from amplifier_hooks import open_session as open_bundle
+from benchmarks.bench_session import ANSWERS, Echo, InstantModel, hook
 from benchmarks.harness import Row, report
 
 TURNS = 10_000
@@ -95,16 +100,68 @@ async def compare_audited(what: str) -> Row:
 async def measure_turns() -> list[Row]:
     """A conversation of so many turns, in the ways that it may be led."""
     hooked = ("tool:pre", "provider:request")
+    with tempfile.TemporaryDirectory() as folder:
+        bundled = await measure_bundle(Path(folder))
     return [
+        bundled,
         await compare_ends(f"a turn after {TURNS:,}, against the first ones"),
         await compare_audited(f"a turn after {TURNS:,}, audited"),
         await compare_ends(f"a turn after {TURNS:,}, the context compacting", plan=COMPACTING),
-        # Hooks get a copy of the conversation and a state is all of it, so both grow with it.
-        await compare_ends("a turn after 500, provider:request hooked", 500, None, events=hooked),
+        await compare_ends("a turn after 500, provider:request hooked", 500, 1.3, events=hooked),
+        # A state is all of the conversation, so it grows with it.
         await compare_ends(
             "a turn after 500, with its state read", 500, None, AmplifierSession.state
         ),
     ]
+
+
+class Reader:
+    """A model that reads another file in each turn, and then says that it is done."""
+
+    name = "reader"
+    model = "reader"
+
+    def __init__(self, folder: Path) -> None:
+        self._files = cycle(sorted(folder.glob("*.txt")))
+
+    async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
+        if request.messages[-1].role == "tool":
+            return ANSWERS
+        path = next(self._files)
+        call = ToolCall(id=path.stem, name="Read", arguments={"file_path": str(path)})
+        return ChatResponse(tool_calls=[call], content=[])
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        return response.tool_calls or []
+
+
+READS = 400
+OF_READER = """\
+name: reading
+session:
+  orchestrator: {module: loop-streaming, config: {provider: reader}}
+audit: {path: trail}
+"""
+
+
+async def measure_bundle(folder: Path) -> Row:
+    """The default bundle with its trail: turns around the 400th against turns around the 30th."""
+    chance = Random(1)
+    for number in range(READS):
+        words = ("".join(chance.choices("abcdefgh", k=7)) for _ in range(512))
+        (folder / f"{number:04}.txt").write_text(" ".join(words), encoding="utf-8")
+    (folder / "amplifier.yaml").write_text(OF_READER, encoding="utf-8")
+    times = []
+    bundle = load_bundle(folder / "amplifier.yaml")
+    async with await open_bundle(bundle, working_dir=folder) as opened:
+        await opened.coordinator.mount("providers", Reader(folder), name="reader")
+        for _ in range(READS):
+            start = process_time()
+            await opened.execute("go on")
+            times.append(process_time() - start)
+    base, cost = median(times[20:40]), median(times[-20:])
+    what = f"default bundle, a file of 4 KB a turn: turn {READS} against turn 30, CPU"
+    return Row(what, cost / base, 1.3, base * 1e6, cost * 1e6)
 
 
 # Memory

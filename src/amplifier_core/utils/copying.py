@@ -12,10 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from amplifier_core.utils.frozen import FrozenDict, FrozenList
 from amplifier_core.utils.text import safe_repr
 
 _CONTAINERS = (dict, list, tuple, deque, set, bytearray)
-ATOMS = frozenset((str, int, float, bool, NoneType, bytes, complex, frozenset))
+_READ_ONLY = frozenset((FrozenDict, FrozenList))
+ATOMS = _READ_ONLY | {str, int, float, bool, NoneType, bytes, complex, frozenset}
 """What has no parts that anybody could change; asked by exact type."""
 VALUES = frozenset((str, int, bool, NoneType, bytes))
 """Of these, two that are equal and of one type cannot be told apart."""
@@ -81,6 +83,18 @@ _copiers: dict[type, Callable[[Any], Any]] = {
     set: set.copy,
     bytearray: bytearray.copy,
 }
+
+
+def freeze(value: Any) -> Any:
+    """A read-only copy of plain data; raises NotPlain if it holds anything but that."""
+    kind = type(value)
+    if kind is dict:
+        return FrozenDict((key, freeze(item)) for key, item in value.items())
+    if kind is list:
+        return FrozenList(map(freeze, value))
+    if kind in VALUES or kind is float or kind in _READ_ONLY:
+        return value
+    raise NotPlain
 
 
 # Payloads of any kind

@@ -8,11 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from amplifier_core.utils.frozen import FrozenDict, FrozenList
+
 Rewrite = Callable[[str, Any], str]
 """Takes a text and the key it stands under (None if there is none)."""
 
 _LEAVES = frozenset({str, int, float, bool, type(None), bytes, bytearray})
-_PLAIN = frozenset({dict, list})
+_PLAIN = frozenset({dict, list, FrozenDict, FrozenList})
 _SIMPLE = frozenset({int, float, bool, type(None)}) | _PLAIN
 _IMMUTABLE = (tuple, frozenset, set)
 
@@ -166,7 +168,7 @@ def _list_texts(value: Any, keys: bool) -> list[tuple[str, Any]] | None:
             elif part.__class__ in _PLAIN and id(part) not in entered:
                 entered.add(id(part))
                 # Through copies: another thread may be changing the original.
-                entries = part.items() if part.__class__ is dict else zip(repeat(None), part)
+                entries = part.items() if isinstance(part, dict) else zip(repeat(None), part)
                 stack.append(list(entries))
             elif part.__class__ not in _SIMPLE:
                 return None

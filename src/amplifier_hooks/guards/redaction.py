@@ -10,11 +10,13 @@ Configure   on_write, off, patterns, allow, environment, allow_in_tools, events,
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
+from operator import is_
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
@@ -24,6 +26,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
+from amplifier_core.utils.frozen import FrozenDict
 from amplifier_core.utils.nested import iterate_texts
 from amplifier_hooks.guards.mcp.protocol import LIST
 from amplifier_hooks.guards.policy.patterns import PatternError
@@ -134,6 +137,16 @@ def watch_logs(redact_text: Callable[[str], str]) -> Callable[[], None]:
 
 
 _CALLS = frozenset({"tool_call", "tool_use"})
+_LONG = 100_000
+"""Letters of a text that is looked through in a thread: longer ones take over a millisecond."""
+_NOTHING = (None, None)
+
+
+async def _run(look: Callable[..., Any], *arguments: Any) -> Any:
+    """Look through values; where a text is long, without holding up the rest of the program."""
+    if any(len(text) > _LONG for text in iterate_texts(arguments[-1])):
+        return await asyncio.to_thread(look, *arguments)
+    return look(*arguments)
 
 
 class Masking:
@@ -142,10 +155,16 @@ class Masking:
     def __init__(self, redactor: Redactor, *, notify: bool) -> None:
         self._redactor = redactor
         self._notify = notify
+        self._looked_through: dict[int, tuple[Any, Any]] = {}
+        """Messages that cannot change, by identity, and what to send for them."""
 
-    def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         fields = FIELDS.get(events.canonical(event), ())
-        new = {name: self._mask(name, event, data[name]) for name in fields if name in data}
+        looked_at = {name: data[name] for name in fields if name in data}
+        if events.canonical(event) == events.PROVIDER_REQUEST:
+            new: dict[str, Any] = await self._mask_request(looked_at)
+        else:
+            new = await _run(self._mask_fields, event, looked_at)
         changed = [name for name, value in new.items() if value is not data[name]]
         if not changed:
             return HookResult(action="continue")
@@ -157,10 +176,34 @@ class Masking:
             user_message_level="warning",
         )
 
+    def _mask_fields(self, event: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._mask(name, event, value) for name, value in fields.items()}
+
     def _mask(self, name: str, event: str, value: Any) -> Any:
         if events.canonical(event) == events.PROVIDER_RESPONSE and name == "response":
             return self._mask_reply(value)
         return self._redactor.redact(value)
+
+    async def _mask_request(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The conversation; of what cannot change, only what is new since the last request is read.
+
+        That is known by its identity: who holds a read-only message has that one.
+        """
+        messages = fields.get("messages")
+        if not isinstance(messages, list):
+            return {name: self._redactor.redact(value) for name, value in fields.items()}
+        known = self._looked_through
+        unread = [one for one in messages if known.get(id(one), _NOTHING)[0] is not one]
+        masked = await _run(self._redact_each, unread)
+        fresh = {id(one): (one, new) for one, new in zip(unread, masked, strict=True)}
+        new = [(fresh.get(id(one)) or known[id(one)])[1] for one in messages]
+        if len(known) > 2 * len(messages):
+            known.clear()
+        known.update((key, pair) for key, pair in fresh.items() if type(pair[0]) is FrozenDict)
+        return {"messages": messages if all(map(is_, new, messages)) else new}
+
+    def _redact_each(self, values: list[Any]) -> list[Any]:
+        return [self._redactor.redact(value) for value in values]
 
     def _mask_reply(self, reply: Any) -> Any:
         """A model's reply; not its tool calls, which run as they are or are asked about."""

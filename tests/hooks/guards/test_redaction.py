@@ -5,17 +5,22 @@ from __future__ import annotations
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.message_models import ChatResponse, TextBlock, ToolCall
 from amplifier_core.testing import ScriptedApproval
-from amplifier_hooks.guards.policy.secrets import SHAPES
-from amplifier_hooks.guards.redaction import FIELDS, Config, SecretFilter, watch_logs
+from amplifier_core.utils.copying import freeze
+from amplifier_hooks.agent.loops.model_call import SharedConversation
+from amplifier_hooks.guards.policy.secrets import SHAPES, Redactor
+from amplifier_hooks.guards.redaction import FIELDS, Config, Masking, SecretFilter, watch_logs
 from tests.hooks.guards.policy.secrets.test_checks import CODE
 from tests.support.harness import Harness, finish
 
@@ -438,3 +443,125 @@ async def test_a_person_is_asked_or_told_about_a_mark(tmp_path: Path) -> None:
     outcome, harness = await judge(tmp_path, "Write", given, on_write="tell-and-redact")
     assert outcome.allowed
     assert f"Write writes {MARK} to a.env" in harness.shown[0][0]
+
+
+Conversation = list[dict[str, Any]]
+
+
+def change_in_place(messages: Conversation, place: int, text: str) -> None:
+    messages[place]["content"] = text
+
+
+def change_in_a_block(messages: Conversation, place: int, text: str) -> None:
+    messages[place]["content"] = [{"type": "text", "text": "first"}]
+    messages[place]["content"][0]["text"] = text
+
+
+def put_in_place(messages: Conversation, place: int, text: str) -> None:
+    messages[place] = {"role": "user", "content": text}
+
+
+def drop(messages: Conversation, place: int, text: str) -> None:
+    messages.pop(place)
+
+
+def swap(messages: Conversation, place: int, text: str) -> None:
+    messages[place], messages[0] = messages[0], messages[place]
+
+
+def add(messages: Conversation, place: int, text: str) -> None:
+    messages.append({"role": "user", "content": text})
+
+
+EDITS = [add, change_in_a_block, change_in_place, drop, put_in_place, swap]
+TEXTS = ["a plain text", f"with {TOKEN}", "password=hunter22", "another one"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(EDITS), st.integers(0, 9), st.sampled_from(TEXTS)),
+            max_size=3,
+        ),
+        max_size=6,
+    )
+)
+async def test_whatever_becomes_of_a_conversation_no_request_has_a_secret(
+    tmp_path: Path, requests: list[list[tuple[Any, int, str]]]
+) -> None:
+    """A message that was looked through before is not looked through again, and only such a one."""
+    harness = Harness(tmp_path)
+    await harness.mount("redaction")
+    shared = SharedConversation()
+    messages: Conversation = [{"role": "user", "content": "go"}]
+    for edits in requests:
+        for edit, place, text in edits:
+            if messages or edit is add:
+                edit(messages, place % max(len(messages), 1), text)
+        shown = shared.show(messages)
+        sent = (await harness.hooks.emit("provider:request", {"messages": shown})).data
+        assert sent is not None
+        assert TOKEN not in repr(sent)
+        assert "hunter22" not in repr(sent)
+        kept = [one for one in shown if TOKEN not in repr(one) and "hunter22" not in repr(one)]
+        assert [one for one in sent["messages"] if "REDACTED" not in repr(one)] == kept
+
+
+async def test_a_message_of_the_last_request_is_not_looked_through_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a turn costs as much after hundreds of others as after a few."""
+    seen: list[Any] = []
+    look = Redactor.redact
+
+    def note(self: Redactor, value: Any) -> Any:
+        seen.append(value)
+        return look(self, value)
+
+    monkeypatch.setattr(Redactor, "redact", note)
+    harness = Harness(tmp_path)
+    await harness.mount("redaction")
+    shared, messages = SharedConversation(), [{"role": "user", "content": text} for text in "abc"]
+    await harness.hooks.emit("provider:request", {"messages": shared.show(messages)})
+    assert seen == messages
+    seen.clear()
+    messages.append({"role": "user", "content": "d"})
+    messages[1]["content"] = "changed"
+    await harness.hooks.emit("provider:request", {"messages": shared.show(messages)})
+    assert seen == [messages[1], messages[3]]
+
+
+async def test_a_message_that_can_change_is_looked_through_each_time() -> None:
+    """Only what is read-only is known by its identity, and only while it is that very object."""
+    masking = Masking(Redactor(SHAPES, "test", "[REDACTED:{name}]"), notify=False)
+    plain = {"role": "user", "content": "nothing"}
+    for messages in ([freeze(plain)], [plain]):
+        answer = await masking.on_event("provider:request", {"messages": messages})
+        assert answer.action == "continue"
+    plain["content"] = TOKEN
+    answer = await masking.on_event("provider:request", {"messages": [plain]})
+    assert TOKEN not in repr(answer.data)
+    assert answer.action == "modify"
+
+
+async def test_a_long_text_holds_up_nothing_else(tmp_path: Path) -> None:
+    """It is looked through in a thread; what is short is not, because a thread costs more."""
+    threads: list[str] = []
+
+    class Noting(Redactor):
+        def redact(self, value: Any) -> Any:
+            threads.append(threading.current_thread().name)
+            return super().redact(value)
+
+    masking = Masking(Noting(SHAPES, "test", "[REDACTED:{name}]"), notify=False)
+    for text in ("short", f"{'long ' * 30_000} {TOKEN}"):
+        for event, data in (
+            ("tool:post", {"tool_result": {"output": [text]}}),
+            ("provider:request", {"messages": [{"role": "user", "content": text}]}),
+        ):
+            answer = await masking.on_event(event, data)
+            assert (answer.action == "modify") is (TOKEN in text)
+            assert TOKEN not in repr(answer.data)
+    main = threading.main_thread().name
+    assert [name == main for name in threads] == [True, True, False, False]

@@ -44,7 +44,8 @@ from amplifier_core.payloads import (
 from amplifier_core.utils import is_awaitable
 from amplifier_core.utils.calling import list_parameters
 from amplifier_core.utils.conversation import arrange_messages
-from amplifier_core.utils.copying import copy_plain, is_equal
+from amplifier_core.utils.copying import NotPlain, freeze, is_equal
+from amplifier_core.utils.frozen import FrozenDict
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_hooks.modules.conversation import explain_cut
 
@@ -103,30 +104,50 @@ class Denial:
 
 
 Plain = dict[str, Any]
-Pair = tuple[Plain | None, Message]
-"""A copy of what was validated, None if there is none to compare with, and the result."""
 
 
-class ValidatedMessages:
-    """The messages of the last conversation, in the form that providers take."""
+class SharedConversation:
+    """The last conversation; what has not changed is neither copied nor validated again.
+
+    Hooks see read-only copies, so all hooks of all requests can look at the same ones.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[int, Pair] = {}
-        """By the identity of what was validated, because contexts keep their messages."""
+        self._shown: list[Plain] = []
+        self._validated: dict[int, tuple[Plain, Message]] = {}
+        """By the identity of the read-only copy, which stands beside the result."""
 
-    def update(self, messages: Sequence[Plain]) -> list[Message]:
-        """The messages of a conversation, as providers take them."""
-        pairs = [_reuse(message, self._known.get(id(message))) for message in messages]
-        self._known = dict(zip(map(id, messages), pairs, strict=True))
-        return [result for _, result in pairs]
+    def show(self, messages: Sequence[Plain]) -> list[Plain]:
+        """The messages of a conversation, as hooks see them."""
+        known = self._shown
+        if not is_equal(messages[: len(known)], known):  # compacted, or changed by somebody
+            pairs = zip(messages, known, strict=False)
+            known = [old if is_equal(new, old) else _show(new) for new, old in pairs]
+        self._shown = [*known, *map(_show, messages[len(known) :])]
+        return [*self._shown]
+
+    def validate(self, messages: Sequence[Plain]) -> list[Message]:
+        """The same messages as providers take them, or those that hooks put in their place."""
+        if len(self._validated) > 2 * len(messages):
+            self._validated.clear()
+        return [self._validate(message) for message in messages]
+
+    def _validate(self, message: Plain) -> Message:
+        known = self._validated.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        result = validate(message)
+        if type(message) is FrozenDict:
+            self._validated[id(message)] = (message, result)
+        return result
 
 
-def _reuse(message: Plain, known: Pair | None) -> Pair:
-    # By identity first: contexts keep their messages. That another dict may have got the id of
-    # one that is gone does no harm, because what counts is what it says.
-    if known is not None and is_equal(message, known[0]):
-        return known
-    return copy_plain(message), validate(message)
+def _show(message: Plain) -> Plain:
+    try:
+        shown: Plain = freeze(message)
+    except (NotPlain, RecursionError):
+        return message  # which the dispatch copies for each request
+    return shown
 
 
 def validate(message: Plain) -> Message:
@@ -141,7 +162,7 @@ class RequestBuilder:
 
     def __init__(self, system: str | None = None) -> None:
         self._instructions = [Message(role="system", content=system)] if system else []
-        self._validated = ValidatedMessages()
+        self._conversation = SharedConversation()
         self._names: list[str] = []
         self._tools: list[Tool] = []
         self._specs: list[ToolSpec] = []
@@ -156,11 +177,15 @@ class RequestBuilder:
             self._specs = [_describe_tool(name, tool) for name, tool in tools.items()]
         return self._specs
 
+    def show(self, messages: Sequence[Plain]) -> list[Plain]:
+        """The messages of the next request, as its hooks see them."""
+        return self._conversation.show(messages)
+
     def build(
         self, messages: Sequence[Plain], specs: list[ToolSpec], passing: Passing | None = None
     ) -> ChatRequest:
         """The request for a conversation; the configured instructions come first."""
-        results = self._validated.update(messages)
+        results = self._conversation.validate(messages)
         if passing is not None:
             results = [*results[: passing.place], *map(validate, passing.behind)]
         return ChatRequest(messages=[*self._instructions, *results], tools=specs or None)
@@ -209,7 +234,10 @@ async def read_messages(context: ContextManager, provider: Provider) -> Messages
     if read is None:
         await compact_if_needed(context)
         return []
-    return arrange_messages(list(await _resolve(read(provider=provider))))
+    messages = list(await _resolve(read(provider=provider)))
+    if getattr(context, "keeps_results_with_calls", False) is True:
+        return messages
+    return arrange_messages(messages)
 
 
 async def compact_if_needed(context: ContextManager) -> None:
@@ -258,7 +286,7 @@ class ModelCaller:
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
-        messages = await read_messages(turn.context, turn.provider)
+        messages = self._requests.show(await read_messages(turn.context, turn.provider))
         opened = await turn.coordinator.open_request(_describe_request(turn, messages))
         if not opened.allowed or opened.data is None:
             return Denial(opened.denial)

@@ -17,7 +17,7 @@ from amplifier_core.registration import HookHandler
 from amplifier_core.testing import MockTool
 from amplifier_hooks.agent.loops.model_call import (
     RequestBuilder,
-    ValidatedMessages,
+    SharedConversation,
     choose_messages,
 )
 from tests.support.hooks import says
@@ -32,12 +32,17 @@ def texts(found: list[Message]) -> list[str]:
     return [one.text for one in found]
 
 
+def read(conversation: SharedConversation, messages: list[dict[str, Any]]) -> list[Message]:
+    """The messages as providers take them, with no hook in between."""
+    return conversation.validate(conversation.show(messages))
+
+
 def test_a_message_that_stayed_as_it_was_is_not_validated_again() -> None:
     """Only the new ones are."""
-    validated, messages = ValidatedMessages(), [say("a"), say("b")]
-    first = validated.update(messages)
+    validated, messages = SharedConversation(), [say("a"), say("b")]
+    first = read(validated, messages)
     messages.append(say("c"))
-    second = validated.update(messages)
+    second = read(validated, messages)
     assert texts(second) == ["a", "b", "c"]
     assert second[0] is first[0]
     assert second[1] is first[1]
@@ -45,32 +50,32 @@ def test_a_message_that_stayed_as_it_was_is_not_validated_again() -> None:
 
 def test_a_change_in_place_is_sent() -> None:
     """A message that somebody changed where it stands is not sent in its old form."""
-    validated, messages = ValidatedMessages(), [say("secret"), say("b")]
-    kept = validated.update(messages)[1]
+    validated, messages = SharedConversation(), [say("secret"), say("b")]
+    kept = read(validated, messages)[1]
     for text in ("[redacted]", "[gone]"):
         messages[0]["content"] = text
-        found = validated.update(messages)
+        found = read(validated, messages)
         assert texts(found) == [text, "b"]
         assert found[1] is kept
 
 
 def test_a_change_inside_a_block_is_sent() -> None:
     """However deep it is."""
-    validated, block = ValidatedMessages(), {"type": "text", "text": "secret"}
+    validated, block = SharedConversation(), {"type": "text", "text": "secret"}
     messages = [{"role": "user", "content": [block]}, say("b")]
-    validated.update(messages)
+    read(validated, messages)
     block["text"] = "[redacted]"
-    assert texts(validated.update(messages)) == ["[redacted]", "b"]
+    assert texts(read(validated, messages)) == ["[redacted]", "b"]
 
 
-def test_what_moved_is_known_where_it_is_now() -> None:
-    """A context that drops the oldest messages does not have the others validated again."""
-    validated, messages = ValidatedMessages(), [say("a"), say("b"), say("c")]
-    _, b, c = validated.update(messages)
-    found = validated.update([say("note"), *messages[1:]])
-    assert texts(found) == ["note", "b", "c"]
-    assert found[1] is b
-    assert found[2] is c
+def test_what_moved_is_sent_where_it_is_now() -> None:
+    """A context drops messages; what stands where it stood is known still."""
+    validated, messages = SharedConversation(), [say("a"), say("b"), say("c")]
+    first = read(validated, messages)[0]
+    found = read(validated, [messages[0], say("note"), *messages[2:]])
+    assert texts(found) == ["a", "note", "c"]
+    assert found[0] is first
+    assert texts(read(validated, [say("note"), *messages[1:]])) == ["note", "b", "c"]
 
 
 def test_what_cannot_be_compared_is_validated_each_time() -> None:
@@ -82,35 +87,35 @@ def test_what_cannot_be_compared_is_validated_each_time() -> None:
 
         __hash__ = None  # type: ignore[assignment]
 
-    validated, odd = ValidatedMessages(), Odd(value=1)
+    validated, odd = SharedConversation(), Odd(value=1)
     messages = [say("a", odd=odd), say("b")]
-    b = validated.update(messages)[1]
+    b = read(validated, messages)[1]
     messages[0]["content"] = "changed"
-    found = validated.update(messages)
+    found = read(validated, messages)
     assert texts(found) == ["changed", "b"]
     assert found[1] is b
 
 
 def test_a_message_that_is_refused_leaves_what_was_known() -> None:
     """The next conversation is read as if that one had never been."""
-    validated, messages = ValidatedMessages(), [say("a")]
-    (first,) = validated.update(messages)
+    validated, messages = SharedConversation(), [say("a")]
+    (first,) = read(validated, messages)
     messages.append({"role": "user", "content": 7})
     with pytest.raises(ValidationError):
-        validated.update(messages)
+        read(validated, messages)
     messages[1] = say("b")
-    found = validated.update(messages)
+    found = read(validated, messages)
     assert texts(found) == ["a", "b"]
     assert found[0] is first
 
 
 def test_a_reply_without_content_is_sent_as_an_empty_one() -> None:
     """Some contexts keep a reply that only calls tools so; one that is really wrong is refused."""
-    validated = ValidatedMessages()
-    found = validated.update([say("a"), {"role": "assistant", "content": None}, say("b")])
+    validated = SharedConversation()
+    found = read(validated, [say("a"), {"role": "assistant", "content": None}, say("b")])
     assert texts(found) == ["a", "", "b"]
     with pytest.raises(ValidationError, match="role"):
-        validated.update([say("a"), {"role": "nobody", "content": None}])
+        read(validated, [say("a"), {"role": "nobody", "content": None}])
 
 
 def test_the_instructions_come_first() -> None:
@@ -170,34 +175,38 @@ def test_what_was_built_before_never_shows(conversations: list[list[dict[str, An
     used = RequestBuilder()
     for conversation in conversations:
         for messages in (conversation, [*conversation, {"role": "user", "content": "more"}]):
-            assert used.build(messages, []) == RequestBuilder().build(messages, [])
+            assert used.build(used.show(messages), []) == RequestBuilder().build(messages, [])
 
 
 def test_a_message_that_stayed_is_not_validated_again() -> None:
     """Contexts hand out the same dicts each time, and a long conversation costs no more."""
     message = {"role": "user", "content": "hi"}
     builder = RequestBuilder()
-    first = builder.build([message], []).messages[0]
-    assert builder.build([message, dict(message)], []).messages[0] is first
-    assert builder.build([dict(message)], []).messages[0] is not first
+    first = builder.build(builder.show([message]), []).messages[0]
+    assert builder.build(builder.show([message, dict(message)]), []).messages[0] is first
+    changed = {**message, "content": "ho"}
+    assert builder.build(builder.show([changed]), []).messages[0] is not first
 
 
 def test_a_message_that_was_changed_in_place_is_sent_as_it_is_now() -> None:
     """Whoever redacts a conversation where it stands is heeded by the next request."""
     messages = [{"role": "user", "content": "secret"}, {"role": "user", "content": "more"}]
     builder = RequestBuilder()
-    builder.build(messages, [])
+    builder.build(builder.show(messages), [])
     messages[0]["content"] = "[redacted]"
-    assert [one.text for one in builder.build(messages, []).messages] == ["[redacted]", "more"]
+    assert [one.text for one in builder.build(builder.show(messages), []).messages] == [
+        "[redacted]",
+        "more",
+    ]
 
 
 def test_a_request_that_somebody_keeps_stays_as_it_is() -> None:
     """The next request has a list of its own then."""
     builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
-    kept = builder.build(messages, [])
-    held = builder.build(messages, []).messages
+    kept = builder.build(builder.show(messages), [])
+    held = builder.build(builder.show(messages), []).messages
     messages.append({"role": "user", "content": "b"})
-    longer = builder.build(messages, [])
+    longer = builder.build(builder.show(messages), [])
     assert [one.text for one in kept.messages] == ["Be brief.", "a"]
     assert [one.text for one in held] == ["Be brief.", "a"]
     assert [one.text for one in longer.messages] == ["Be brief.", "a", "b"]
@@ -206,16 +215,22 @@ def test_a_request_that_somebody_keeps_stays_as_it_is() -> None:
 def test_what_a_provider_does_to_its_request_does_not_reach_the_next() -> None:
     """Some take the instructions out of it."""
     builder, messages = RequestBuilder("Be brief."), [{"role": "user", "content": "a"}]
-    builder.build(messages, []).messages.pop(0)
-    assert [one.text for one in builder.build(messages, []).messages] == ["Be brief.", "a"]
+    builder.build(builder.show(messages), []).messages.pop(0)
+    assert [one.text for one in builder.build(builder.show(messages), []).messages] == [
+        "Be brief.",
+        "a",
+    ]
 
 
 def test_a_conversation_that_became_shorter_is_sent_as_it_is() -> None:
     """Nothing of the last request is left over."""
     builder, messages = RequestBuilder(), [{"role": "user", "content": text} for text in "abc"]
-    builder.build(messages, [])
-    assert [one.text for one in builder.build(messages[1:], []).messages] == ["b", "c"]
-    assert builder.build([], []).messages == []
+    builder.build(builder.show(messages), [])
+    assert [one.text for one in builder.build(builder.show(messages[1:]), []).messages] == [
+        "b",
+        "c",
+    ]
+    assert builder.build(builder.show([]), []).messages == []
 
 
 def hooked(messages: list[dict[str, Any]], *answers: Answer) -> Outcome:
@@ -271,6 +286,7 @@ def test_what_is_for_one_request_only_is_kept_apart() -> None:
         {"role": "user", "content": "a"},
         {"role": "tool", "content": "b", "tool_call_id": "1"},
     ]
+    asked = builder.show(asked)
     first = builder.build(asked, []).messages[1]
     reminder = {"role": "system", "content": "Hurry."}
     longer = {**asked[1], "content": "b\n\nHurry."}
@@ -287,7 +303,7 @@ def test_what_is_for_one_request_only_is_kept_apart() -> None:
         assert [one.text for one in request.messages] == sent
         assert request.messages[1] is first
     asked.append({"role": "user", "content": "c"})
-    request = builder.build(asked, [])
+    request = builder.build(builder.show(asked), [])
     assert [one.text for one in request.messages] == ["Be brief.", "a", "b", "c"]
     assert request.messages[1] is first
 

@@ -126,12 +126,18 @@ _KEY_BEFORE = re.compile(
 
 def _check_key_value(text: str, start: int, end: int) -> bool:
     value = text[start:end]
-    key = _KEY_BEFORE.search(text[max(0, start - _LONGEST_KEY) : start])
-    if key is not None and is_folder_name(key.group(1), value):
+    if _names_folder(text[max(0, start - _LONGEST_KEY) : start], value):
         return False
     if text[start - 1 : start] in {'"', "'"}:
         return is_secret_text(value) and not _continues_as_code(text, end + 1)
     return _is_bare_secret(text, start, end)
+
+
+def _names_folder(before: str, value: str) -> bool:
+    if "pwd" not in before.lower():  # which is found out sooner, and hardly ever so
+        return False
+    key = _KEY_BEFORE.search(before)
+    return key is not None and is_folder_name(key.group(1), value)
 
 
 def _continues_as_code(text: str, position: int) -> bool:

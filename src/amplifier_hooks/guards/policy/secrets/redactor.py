@@ -88,6 +88,8 @@ def read_percent(text: str) -> Reading | None:
 
 def read_wrapped(text: str) -> Reading | None:
     """The text with its lines joined; None if no token runs over the end of its line."""
+    if "\n" not in text:
+        return None
     ends = (match.start() for match in _LINE_END.finditer(text))
     if not any(_ends_in_token(text, end) for end in ends):
         return None
