@@ -555,6 +555,29 @@ OWN_LOOP = Coverage(
 """What `amplifier_hooks.Guard` is told by a loop that somebody wrote: no adapter has this table."""
 
 
+OVER_HTTP = Coverage(
+    name="http",
+    framework="a program over HTTP",
+    package="amplifier-hooks",
+    module="amplifier_hooks.server",
+    attach="amplifier judge",
+    events={
+        events.SESSION_START: _NO_CHANGE,
+        events.PROMPT_SUBMIT: ALL,
+        events.PROVIDER_REQUEST: ALL,
+        events.PROVIDER_RESPONSE: ALL,
+        events.TOOL_PRE: ALL,
+        events.TOOL_POST: ALL,
+        events.TOOL_ERROR: _CONTEXT_ONLY,
+        events.PROMPT_ANSWER: ALL,
+        events.PROMPT_COMPLETE: NOTHING,
+        events.SESSION_END: NOTHING,
+    },
+    unseen=("whatever the program does not send",),
+)
+"""What a program can be told over HTTP, if it sends everything: no adapter has this table."""
+
+
 TABLES = (
     LANGCHAIN,
     PYDANTIC_AI,

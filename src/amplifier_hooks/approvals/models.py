@@ -320,8 +320,12 @@ READ = "read"
 DECIDE = "decide"
 AGENT = "agent"
 """May ask, and report its sessions; can never decide."""
+JUDGE = "judge"
+"""May have its events judged; can never decide."""
 ADMIN = "admin"
-SCOPES = frozenset({READ, DECIDE, AGENT, "run", ADMIN})
+SCOPES = frozenset({READ, DECIDE, AGENT, JUDGE, "run", ADMIN})
+ASKING = frozenset({AGENT, JUDGE})
+"""Scopes of programs: who asks, and who does what was asked about, never decides."""
 """`run` starts sessions on the server, `admin` makes tokens and codes.
 
 `decide:hook=GLOB` and `decide:tool=GLOB` limit who decides; any other word is a name that an

@@ -318,7 +318,8 @@ class ReportingSink:
         if isinstance(said, ToolStarted) and said.gated:
             start = (session or "", str(said.id), said.digest)
             return self._append_start(start, body, source)
-        if isinstance(said, ToolFinished):
+        # Of one that nobody reported, the claim is left to lapse: then it is unknown there as well.
+        if isinstance(said, ToolFinished) and said.outcome != "unknown":
             outcome: Outcome = "executed" if said.success else "failed"
             self._claims.finish(session or "", str(said.id), outcome)
         return self._write(type, body, source)

@@ -37,6 +37,7 @@ COMMANDS = {
     "approvals": "Answer what agents ask, from any shell.",
     "guard": "Guard Claude Code, Codex, Gemini CLI and others.",
     "mcp": "Govern MCP servers in any client; be a server yourself.",
+    "judge": "Judge what programs in any language want to do, over HTTP.",
     "serve": "Show approvals and sessions in the browser; offer an API.",
     "tokens": "Make, list and revoke the tokens for that API.",
     "login-code": "Print a code that logs a browser in.",

@@ -2,6 +2,7 @@
 
 PUBLIC_MODULES = (
     "calling",
+    "client_messages",
     "conversation",
     "coverage_gaps",
     "governor",

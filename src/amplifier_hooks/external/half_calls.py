@@ -15,6 +15,7 @@ from amplifier_core.gatekeeper import digest_operation
 from amplifier_core.operation import KERNEL
 from amplifier_core.records import DigestMismatch
 from amplifier_core.utils.copying import is_same
+from amplifier_hooks.external.conversation import EventContext
 from amplifier_hooks.external.handover import (
     USELESS_ANSWER,
     Handed,
@@ -51,20 +52,27 @@ class HalfCalls:
         """Of the session behind the run."""
         return self.run.coordinator
 
-    async def before(self, incoming: Incoming, find_answer: FindAnswer | None = None) -> Verdict:
+    async def before(
+        self,
+        incoming: Incoming,
+        find_answer: FindAnswer | None = None,
+        event: EventContext | None = None,
+    ) -> Verdict:
         """Judge a call; one that is not denied is recorded as started.
+
+        `event` collects who said what, here and below.
 
         With `find_answer`, people are asked by the framework: it returns what `answer` made of the
         person's choice, or None if nobody has chosen yet. Then the decision is "defer".
         """
-        return await self.run.home.run(self._before(incoming, find_answer))
+        return await self.run.home.run(self._before(incoming, find_answer, event))
 
     def before_sync(self, incoming: Incoming) -> Verdict:
         loop = self.run.home.find_loop_for_thread()
         with self._leaving:  # who abandons the run finds every call that has begun
             if self._is_abandoned:
                 return Verdict(decision="deny", reason=NOTHING_RUNS)
-            waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
+            waiting = asyncio.run_coroutine_threadsafe(self._before(incoming), loop)
             self._waiting.add(waiting)
         try:
             return waiting.result()
@@ -79,9 +87,9 @@ class HalfCalls:
         for one in waiting:
             one.cancel()
 
-    async def after(self, incoming: Incoming) -> Verdict:
+    async def after(self, incoming: Incoming, event: EventContext | None = None) -> Verdict:
         """Record how a call ended, and judge what came of it."""
-        return await self.run.home.run(self._after(incoming))
+        return await self.run.home.run(self._after(incoming, event))
 
     def after_sync(self, incoming: Incoming) -> Verdict:
         return self.run.home.run_sync(self._after(incoming))
@@ -103,30 +111,41 @@ class HalfCalls:
 
     # The halves
 
-    async def _before(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
+    async def _before(
+        self,
+        incoming: Incoming,
+        find_answer: FindAnswer | None = None,
+        event: EventContext | None = None,
+    ) -> Verdict:
         if self.run.has_ended:
             return Verdict(decision="deny", reason=NOTHING_RUNS)
         await self.run.unread.report_call(incoming.data["tool_name"], incoming.data["tool_input"])
-        verdict = await self._judge(incoming, find_answer)
+        verdict = await self._judge(incoming, find_answer, event)
         # Somebody may have ended the run while a person thought about the call.
         return Verdict(decision="deny", reason=NOTHING_RUNS) if self.run.has_ended else verdict
 
-    async def _judge(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
+    async def _judge(
+        self, incoming: Incoming, find_answer: FindAnswer | None, event: EventContext | None
+    ) -> Verdict:
         if find_answer is None:
-            return await self.run.session.before_tool(incoming)
+            return await self.run.session.before_tool(incoming, event)
         handover = Handover(self.run.coverage.framework)
         token = asked_by_framework.set(handover)
         try:
-            return await self._hand_over(incoming, handover, find_answer)
+            return await self._hand_over(incoming, handover, find_answer, event)
         finally:
             asked_by_framework.reset(token)
 
     async def _hand_over(
-        self, incoming: Incoming, handover: Handover, find_answer: FindAnswer
+        self,
+        incoming: Incoming,
+        handover: Handover,
+        find_answer: FindAnswer,
+        event: EventContext | None,
     ) -> Verdict:
         while True:
             handover.start_again()
-            verdict = await self.run.session.before_tool(incoming)
+            verdict = await self.run.session.before_tool(incoming, event)
             if handover.asked is None:
                 return verdict
             given = find_answer(handover.asked)
@@ -136,9 +155,9 @@ class HalfCalls:
                 await self._tools.note_not_run(incoming.call_id, USELESS_ANSWER)
                 return Verdict(decision="deny", reason=describe_denial(KERNEL, why))
 
-    async def _after(self, incoming: Incoming) -> Verdict:
+    async def _after(self, incoming: Incoming, event: EventContext | None = None) -> Verdict:
         await self._compare(incoming)
-        return await self.run.session.after_tool(incoming)
+        return await self.run.session.after_tool(incoming, event)
 
     async def _fail(self, incoming: Incoming) -> Verdict:
         await self._compare(incoming)

@@ -67,16 +67,16 @@ class ModelSide:
         if not keeps:
             self._kept += [(len(messages), one) for one in lasting]
         if not outcome.allowed or outcome.data is None:
-            return RequestVerdict(False, outcome.denial, lasting=lasting)
+            return RequestVerdict(False, outcome.denial, lasting=lasting, hook=outcome.hook)
         sent = outcome.data["messages"]
         if (problem := find_problem(sent)) is not None:
             denied = await self._coordinator.deny(events.PROVIDER_REQUEST, KERNEL, problem)
-            return RequestVerdict(False, denied.denial, lasting=lasting)
+            return RequestVerdict(False, denied.denial, lasting=lasting, hook=KERNEL)
         placed = place_messages(messages, sent)
         changed = not is_unchanged(placed, len(messages))
         if changed and not self._can_change_request(messages, sent):
             reason = await self._refuse_change(events.PROVIDER_REQUEST)
-            return RequestVerdict(False, reason or "", lasting=lasting)
+            return RequestVerdict(False, reason or "", lasting=lasting, hook=KERNEL)
         return RequestVerdict(True, placed=placed, lasting=lasting, changed=changed)
 
     async def _refuse_change(self, event: str) -> str | None:
@@ -110,12 +110,12 @@ class ModelSide:
         )
         outcome = await self._coordinator.judge(events.PROVIDER_RESPONSE, data)
         if not outcome.allowed:
-            return ReplyVerdict(False, outcome.denial)
+            return ReplyVerdict(False, outcome.denial, hook=outcome.hook)
         seen = (outcome.data or {}).get("response", described)
         if is_same(seen, described):
             return ReplyVerdict(True)
         if refused := await self._refuse_change(events.PROVIDER_RESPONSE):
-            return ReplyVerdict(False, refused)
+            return ReplyVerdict(False, refused, hook=KERNEL)
         return _read_reply(reply, described, seen)
 
 
@@ -134,7 +134,8 @@ def _read_reply(reply: Reply, given: dict[str, Any], seen: Any) -> ReplyVerdict:
     try:
         left = ChatResponse.model_validate(seen)
     except ValueError as error:
-        return ReplyVerdict(False, f"A hook left no usable reply: {describe_error(error)}")
+        why = f"A hook left no usable reply: {describe_error(error)}"
+        return ReplyVerdict(False, why, hook=KERNEL)
     calls = [call.model_dump() for call in left.tool_calls or ()]
     before = list(given.get("tool_calls") or ())
     return ReplyVerdict(

@@ -89,7 +89,7 @@ class BundleSource:
             audit=self._settings.audit,
             material=self._material,
             hot_reload=False,
-            prepare=_let_framework_ask,
+            prepare=prepare_run,
         )
         return await ExternalSession.attach(session, program, coverage)
 
@@ -100,7 +100,8 @@ async def _take_turn() -> None:
         await asyncio.sleep(0)
 
 
-async def _let_framework_ask(session: AssembledSession) -> None:
+async def prepare_run(session: AssembledSession) -> None:
+    """For a session before its first event: its loop may ask people by itself."""
     await _take_turn()  # a trail that was opened meanwhile, in a thread, has them wait for it
     coordinator = session.coordinator
     if coordinator.approval_system is not None:  # None: the bundle says that nobody is asked

@@ -124,14 +124,14 @@ class ExternalSession:
         """Take a request to a model through the hooks; see `Run.request`."""
         self.use()
         if self.has_ended:
-            return RequestVerdict(False, OVER)
+            return RequestVerdict(False, OVER, hook=KERNEL)
         return await self._models.request(list(messages), provider, model, list(tools), keeps)
 
     async def review(self, reply: Reply, *, provider: str) -> ReplyVerdict:
         """Take a reply of a model through the hooks."""
         self.use()
         if self.has_ended:
-            return ReplyVerdict(False, OVER)
+            return ReplyVerdict(False, OVER, hook=KERNEL)
         return await self._models.review(reply, provider)
 
     async def answer(self, text: str, *, streamed: bool = False) -> TextVerdict:
@@ -146,16 +146,18 @@ class ExternalSession:
         given = data[key]
         outcome = await self.judge(event, data)
         if not outcome.allowed:
-            return TextVerdict(False, outcome.denial)
+            return TextVerdict(False, outcome.denial, hook=outcome.hook)
         wanted = (outcome.data or {}).get(key, given)
         if not isinstance(wanted, str):
             kind = type(wanted).__name__
             denied = await self.coordinator.deny(event, KERNEL, f"a hook left no text: {kind}")
-            return TextVerdict(False, denied.denial)
+            return TextVerdict(False, denied.denial, hook=KERNEL)
         if wanted == given:
             return TextVerdict(True, given)
         refused = await refuse_change(self.coordinator, self.coverage, event)
-        return TextVerdict(True, wanted, True) if refused is None else TextVerdict(False, refused)
+        if refused is not None:
+            return TextVerdict(False, refused, hook=KERNEL)
+        return TextVerdict(True, wanted, changed=True)
 
     # Tool calls
 

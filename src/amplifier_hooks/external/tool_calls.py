@@ -92,12 +92,14 @@ class OpenCalls:
     """Finds the call that a report is about."""
 
     def __init__(self) -> None:
+        self.most = MOST
+        """How many are remembered: most programs do not report every call."""
         self._calls: list[OpenCall] = []
 
     def add(self, call: OpenCall) -> None:
         """Remember a call; the oldest are forgotten."""
         self._calls.append(call)
-        del self._calls[:-MOST]
+        del self._calls[: -self.most]
 
     def find(self, given: str, tool: str, tool_input: Mapping[str, Any]) -> OpenCall | None:
         """By the agent's id; else the first one of that tool with that input."""
@@ -160,6 +162,8 @@ class ToolCalls:
         self.denied = OpenCalls()
         """Those that must not run: the program may show a result of one all the same."""
         self.on_run: OnRun = lambda call, asked: None
+        self.refusals = _REFUSALS
+        """Types of errors by which the program tells that it has not run a tool."""
 
     # Before the tool
 
@@ -263,7 +267,7 @@ class ToolCalls:
     async def after(self, call: Incoming, event: EventContext) -> Verdict:
         """Record how the call ended, and let the hooks change or withhold what the model reads."""
         told = call.data["tool_result"]
-        if is_refusal(told.get("error")):
+        if self._is_refusal(told.get("error")):
             return await self.note_refusal(call, event)
         if not told["success"] and self._repeats_denial(call, told.get("error")):
             return Verdict()
@@ -284,7 +288,7 @@ class ToolCalls:
     async def after_failure(self, call: Incoming, event: EventContext) -> Verdict:
         """Record that the call failed, and tell the hooks."""
         error = call.data["error"]
-        if is_refusal(error):
+        if self._is_refusal(error):
             return await self.note_refusal(call, event)
         if self._repeats_denial(call, error):
             return Verdict()
@@ -388,6 +392,10 @@ class ToolCalls:
         told = error.get("message") if isinstance(error, dict) else error
         return denied is not None and bool(denied.reason) and denied.reason in str(told)
 
+    def _is_refusal(self, error: Any) -> bool:
+        """Whether what the program reports as an error says that it did not run the tool."""
+        return isinstance(error, dict) and error.get("type") in self.refusals
+
     def record_contradiction(self, event: str, call: OpenCall, shown: str, success: bool) -> None:
         """Record that the program shows a result of a call that was denied."""
         body = DenialContradicted(
@@ -416,11 +424,6 @@ class ToolCalls:
         self.running.load(saved.get("calls"))
         self.denied.load(saved.get("denied"))
         self._coordinator.handovers.load(saved.get("handed_over"))
-
-
-def is_refusal(error: Any) -> bool:
-    """Whether what a program reports as an error says that it did not run the tool."""
-    return isinstance(error, dict) and error.get("type") in _REFUSALS
 
 
 def _make_id() -> str:

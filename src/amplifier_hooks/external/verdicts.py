@@ -51,6 +51,8 @@ class TextVerdict:
     text: str
     """What goes on: the text as hooks left it, or the reason why nothing does."""
     changed: bool = False
+    hook: str = ""
+    """Who denied it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class RequestVerdict:
     lasting: list[Plain] = field(default_factory=list)
     """What is among it for good, for a framework that can keep it; see `Run.request`."""
     changed: bool = False
+    hook: str = ""
+    """Who denied it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class ReplyVerdict:
     reason: str = ""
     text: str | None = None
     calls: list[dict[str, Any]] | None = None
+    hook: str = ""
+    """Who denied it."""
 
     @property
     def changed(self) -> bool:

@@ -241,10 +241,10 @@ def _runs_agent(command: Command) -> bool:
 NAME = "guest-personal"
 _FIRST = -950
 _PROGRAM = "amplifier"
-_PERSONAL = frozenset({"approvals", "guard", "login-code", "serve", "tokens", "trust"})
+_PERSONAL = frozenset({"approvals", "guard", "judge", "login-code", "serve", "tokens", "trust"})
 _ABOUT_TOOLS = frozenset({"allow", "forget"})
 """Of `amplifier mcp tools`: they decide which definitions of tools count."""
-_COMMON = frozenset({"serve"})
+_COMMON = frozenset({"judge", "serve"})
 """Words that other programs take as well."""
 _PACKAGE = "amplifier_"
 _PYTHONS = ("python", "pypy")

@@ -4,6 +4,7 @@ Nothing is imported here: the command line must start without FastAPI.
 """
 
 PUBLIC_MODULES = (
+    "judge_server",
     "logs",
     "server",
     "settings",

@@ -23,6 +23,7 @@ from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.encoding import ERRORS, add_error_handlers
 from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard, RequestLog
 from amplifier_hooks.server.hosting import HostSettings, SessionHost
+from amplifier_hooks.server.judging.host import JudgeHost
 from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
 from amplifier_hooks.server.live.socket import LiveSocket
@@ -32,13 +33,14 @@ from amplifier_hooks.server.routes import (
     approvals,
     health,
     hosting,
+    judging,
     page,
     sessions,
     statistics,
     witness,
 )
 from amplifier_hooks.server.services import Services
-from amplifier_hooks.server.settings import ServerSettings, list_hosts, list_origins
+from amplifier_hooks.server.settings import JudgeSettings, ServerSettings, list_hosts, list_origins
 
 if TYPE_CHECKING:
     from amplifier_hooks.approvals.stores.store import Store
@@ -79,6 +81,7 @@ _ROUTERS = (
     approvals.rules_router,
     sessions.router,
     hosting.router,
+    judging.router,
     statistics.router,
     access.tokens_router,
     agents.router,
@@ -92,7 +95,9 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
     hub = Hub(store, feed, settings.max_sockets)
     watch = StoreWatch(store.engine, hub.tell_store)
     host = SessionHost(store, HostSettings(settings.bundle, settings.folder or Path.cwd()))
-    services = Services(store, settings, feed, hub, watch, host)
+    folder = settings.folder or Path.cwd()
+    judge = JudgeHost(JudgeSettings(settings.bundle, folder), store)
+    services = Services(store, settings, feed, hub, watch, host, judge)
     app = FastAPI(
         title="Amplifier approvals",
         version="1",
@@ -103,6 +108,7 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
         lifespan=_run_beside,
     )
     app.state.services = services
+    app.state.judge = judge
     add_error_handlers(app)
     app.router.routes.extend(_collect_routes().routes)
     door = Door(
@@ -132,7 +138,8 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
 def _collect_routes() -> APIRouter:
     """All routes, in the order in which they are tried; making them takes longer than the rest."""
     api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
-    api.include_router(health.router)  # whatever a load balancer adds to the address
+    api.include_router(health.alive)  # whatever a load balancer adds to the address
+    api.include_router(health.router)
     for router in _ROUTERS:
         api.include_router(router, dependencies=[Depends(refuse_unknown_parameters)])
     # Plain Starlette: what FastAPI adds to a route would be kept for as long as a socket is open.
@@ -179,7 +186,7 @@ async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await services.host.close()
+        await asyncio.gather(services.host.close(), services.judge.close())
 
 
 SWEEP_SECONDS = 1.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from amplifier_hooks.approvals.errors import NotAllowed
 from amplifier_hooks.approvals.models import (
     ADMIN,
-    AGENT,
+    ASKING,
     DECIDE,
     Approval,
     Choice,
@@ -57,7 +57,7 @@ class Caller:
     def may(self, scope: str) -> bool:
         """Whether the credential has a scope; the right to decide may be for some hooks only."""
         scopes = self.identity.scopes
-        if scope in (DECIDE, ADMIN) and AGENT in scopes:
+        if scope in (DECIDE, ADMIN) and ASKING & scopes:
             return False
         if scope == DECIDE:
             return any(one == DECIDE or one.startswith(f"{DECIDE}:") for one in scopes)

@@ -22,6 +22,7 @@ from amplifier_hooks.approvals.errors import (
 )
 from amplifier_hooks.approvals.models import READ, Approval
 from amplifier_hooks.approvals.stores.scopes import describe_scopes
+from amplifier_hooks.http_guard import Refusal
 from amplifier_hooks.server.answers import ConflictAnswer, ErrorAnswer
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.logs import make_error, note_problem
@@ -106,6 +107,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(StoreError, _answer_store_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(Refusal, _answer_refusal)
 
 
 async def _answer_store_error(request: Request, error: Exception) -> Response:
@@ -129,6 +131,15 @@ async def _answer_invalid(request: Request, error: Exception) -> Response:
     ]
     note_problem(request.scope, 422, "invalid", "")
     return answer({"error": make_error("invalid", "; ".join(found)[:2000])}, 422)
+
+
+async def _answer_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    note_problem(request.scope, error.status, error.code, error.message)
+    found = answer({"error": make_error(error.code, error.message)}, error.status)
+    if error.retry_after:
+        found.headers["retry-after"] = str(error.retry_after)
+    return found
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:

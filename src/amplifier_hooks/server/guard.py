@@ -39,6 +39,8 @@ NO_STORE = "The database of this server does not answer. Nothing was changed; tr
 RETRY_SECONDS = 2
 METHODS = ("GET", "HEAD", "POST")
 MAX_BODY = 2 * 1024 * 1024
+JUDGE = f"{API}judge/"
+MAX_JUDGED_BODY = 16 * 1024 * 1024
 MAX_ANONYMOUS_BODY = 4 * 1024
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -122,8 +124,12 @@ class Guard(HttpGuard):
         scope.setdefault("state", {})["caller"] = caller
 
     def limit_body(self, head: Head, scope: Scope) -> int:
-        """Little for who is not known."""
-        return MAX_BODY if "caller" in scope.get("state", {}) else MAX_ANONYMOUS_BODY
+        """Little for who is not known; a whole conversation for who has one judged."""
+        caller = scope.get("state", {}).get("caller")
+        if not isinstance(caller, Caller):
+            return MAX_ANONYMOUS_BODY
+        is_judged = head.path.startswith(JUDGE) and caller.may("judge")
+        return MAX_JUDGED_BODY if is_judged else MAX_BODY
 
     def check_body(self, head: Head, body: bytes) -> None:
         """Refuse what is not JSON that everything else can keep."""

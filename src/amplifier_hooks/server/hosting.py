@@ -423,14 +423,15 @@ class SessionHost:
     def _collect(self) -> Material:
         settings = self._settings
         bundle = load_bundle(settings.bundle, project_dir=settings.folder)
-        return collect_material(bundle.changed(self._ask_here), settings.folder)
+        asking = bundle.changed(lambda plan: ask_at_store(plan, self._store))
+        return collect_material(asking, settings.folder)
 
-    def _ask_here(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Whoever uses the API has no terminal: all questions go to the server's own store.
 
-        The plan names its file, so that it is out of reach for the session's tools.
-        """
-        kept = {key: one for key, one in plan["approval"].items() if key not in _ELSEWHERE}
-        engine = self._store.engine
-        own = {"store": str(engine.path)} if isinstance(engine, SqliteEngine) else {}
-        return {**plan, "approval": {**kept, **own, "via": "store"}}
+def ask_at_store(plan: dict[str, Any], store: Store) -> dict[str, Any]:
+    """The plan for who uses the API and has no terminal: all questions go to the server's store.
+
+    It names the store's file, so that this is out of reach for the session's tools.
+    """
+    kept = {key: one for key, one in plan["approval"].items() if key not in _ELSEWHERE}
+    own = {"store": str(store.engine.path)} if isinstance(store.engine, SqliteEngine) else {}
+    return {**plan, "approval": {**kept, **own, "via": "store"}}

@@ -27,7 +27,6 @@ from amplifier_hooks.http_guard.server import bind as bind_socket
 from amplifier_hooks.machine.open_files import raise_file_limit
 from amplifier_hooks.server.app import create_app
 from amplifier_hooks.server.live.socket import MAX_MESSAGE
-from amplifier_hooks.server.services import Services
 from amplifier_hooks.server.settings import ServeError, ServerSettings, check_settings
 
 if TYPE_CHECKING:
@@ -63,9 +62,9 @@ Ready = Callable[["Store", ServerSettings], Awaitable[None]]
 class Server(uvicorn.Server):
     """A server that tells its clients before it ends."""
 
-    def __init__(self, config: uvicorn.Config, services: Services) -> None:
+    def __init__(self, config: uvicorn.Config, say_goodbye: Callable[[], None]) -> None:
         super().__init__(config)
-        self._services = services
+        self._say_goodbye = say_goodbye
         self.heeds_signals = True
         self.is_up = asyncio.Event()
 
@@ -95,7 +94,7 @@ class Server(uvicorn.Server):
         """Answer long polls, close WebSockets with 1001, then end as usual."""
         for one in self.servers:
             one.close()
-        self._services.close()
+        self._say_goodbye()
         # Whoever is connected now still gets an answer; the rest of it takes care of stragglers.
         if self.server_state.tasks:
             await asyncio.wait(set(self.server_state.tasks), timeout=_GOODBYE_SECONDS)
@@ -119,7 +118,7 @@ def create_server(app: FastAPI, settings: ServerSettings) -> Server:
         config.load()
     except OSError as error:
         raise ServeError(f"The certificate or its key cannot be used: {error}") from error
-    return Server(config, app.state.services)
+    return Server(config, app.state.services.close)
 
 
 def bind(settings: ServerSettings) -> socket.socket:

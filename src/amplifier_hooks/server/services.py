@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 
 from amplifier_hooks.server.callers import Caller
 from amplifier_hooks.server.hosting import SessionHost
+from amplifier_hooks.server.judging.host import JudgeHost
 from amplifier_hooks.server.live.feed import ChangeFeed, StoreWatch
 from amplifier_hooks.server.live.hub import Hub
 from amplifier_hooks.server.settings import ServerSettings
@@ -30,6 +31,7 @@ class Services:
     hub: Hub
     watch: StoreWatch
     host: SessionHost
+    judge: JudgeHost
     verifying: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Verifying reads a whole trail: others wait rather than fill the machine."""
 
@@ -37,6 +39,7 @@ class Services:
         """Send waiting clients away, because the server ends."""
         self.feed.close()
         self.hub.close()
+        self.judge.send_away()
 
 
 # Coroutines, though they wait for nothing: a plain function would be called in another thread.
@@ -45,6 +48,11 @@ class Services:
 async def get_services(connection: HTTPConnection) -> Services:
     """The services of the app that a request came to."""
     return cast(Services, connection.app.state.services)
+
+
+async def get_judge(connection: HTTPConnection) -> JudgeHost:
+    """The sessions of programs elsewhere; `amplifier judge` has nothing but these."""
+    return cast(JudgeHost, connection.app.state.judge)
 
 
 async def get_caller(connection: HTTPConnection) -> Caller:
@@ -68,8 +76,10 @@ def require(scope: str) -> Callable[[HTTPConnection], Awaitable[Caller]]:
 
 
 Shared = Annotated[Services, Depends(get_services)]
+Judge = Annotated[JudgeHost, Depends(get_judge)]
 Anybody = Annotated[Caller, Depends(get_caller)]
 Reader = Annotated[Caller, Depends(require("read"))]
 Person = Annotated[Caller, Depends(require("decide"))]
 Agent = Annotated[Caller, Depends(require("agent"))]
+Program = Annotated[Caller, Depends(require("judge"))]
 Admin = Annotated[Caller, Depends(require("admin"))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplifier_core.errors import AmplifierError
@@ -18,6 +18,17 @@ _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
 
 class ServeError(AmplifierError):
     """The server cannot be started like this; the message says what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """What judges events of programs, and where."""
+
+    bundle: Path | None = None
+    """By default, the bundle of the folder."""
+    folder: Path = field(default_factory=Path.cwd)
+    deadline: float = 30.0
+    """Seconds that hooks have for one event."""
 
 
 @dataclass(frozen=True, slots=True)

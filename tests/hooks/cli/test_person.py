@@ -46,7 +46,7 @@ OTHERS = {
     *("audit show", "audit stats", "audit tail", "audit verify"),
     *("backups list", "backups restore", "chat", "completion", "demo", "doctor", "events"),
     *("guard", "guard check", "hooks backtest", "hooks list", "hooks stats", "hooks test"),
-    *("hooks trace", "init", "mcp gateway", "mcp server", "mcp tools", "mcp tools list"),
+    *("hooks trace", "init", "judge", "mcp gateway", "mcp server", "mcp tools", "mcp tools list"),
     *("mcp tools show", "modules list", "modules validate", "replay", "report", "rules check"),
     *("rules suggest", "run", "schema", "sessions delete", "sessions list", "sessions resume"),
     *("sessions show", "trust list"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.agent.session.assembled import AssembledSession
 from amplifier_hooks.approvals.link import AgentLink
-from amplifier_hooks.approvals.models import Requirement, SessionEntry
+from amplifier_hooks.approvals.models import Approval, Requirement, SessionEntry
 from amplifier_hooks.approvals.policy import PolicyApproval
 from amplifier_hooks.approvals.remote import Patience, RemoteApproval, WaitingList
 from amplifier_hooks.approvals.reporting import Claims, Publisher, ReportingSink
@@ -61,6 +61,8 @@ class Elsewhere:
         self._several: list[SeveralApprovals] = []
         self._sink: ReportingSink | None = None
         self._index: SessionIndex | None = None
+        self.on_waiting: Callable[[Approval], None] = lambda approval: None
+        """Hears of each question that waits for a person now, where it was asked."""
 
     def speak_for(self, user: str) -> None:
         """Ask on behalf of that person from here on: who started it may be barred from allowing."""
@@ -106,12 +108,16 @@ class Elsewhere:
         for remote in self._remotes:
             remote.scrub = coordinator.scrub
             remote.tell = tell
-            remote.on_waiting = self._waiting.add
+            remote.on_waiting = self._note_waiting
         coordinator.register_capability("approval.find", self._waiting.find)
         for several in self._several:
             several.tell = tell
         if self._publishes:
             self._index_session(session, bundle)
+
+    def _note_waiting(self, approval: Approval) -> None:
+        self._waiting.add(approval)
+        self.on_waiting(approval)
 
     def _index_session(self, session: AssembledSession, bundle: Bundle) -> None:
         entry = SessionEntry(

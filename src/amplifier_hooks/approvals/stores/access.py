@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
-from amplifier_hooks.approvals.models import ADMIN, AGENT, DECIDE, SCOPES, Identity, Login, Token
+from amplifier_hooks.approvals.models import ADMIN, ASKING, DECIDE, SCOPES, Identity, Login, Token
 from amplifier_hooks.approvals.stores.checks import identify_person, read_name, read_seconds
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
 
@@ -103,7 +103,7 @@ class Access:
     async def add_code(self, name: str, scopes: Iterable[str], seconds: float = 600.0) -> str:
         """A new code for a person to type into a browser, good for one login."""
         read = frozenset(scopes)
-        if AGENT in read:
+        if ASKING & read:
             raise BadRequest("Agents do not log in with codes; make a token for an agent")
         values = {"name": _read_person(name), "scopes": _write_scopes(read)}
         lifetime = read_seconds("lifetime", seconds, LONGEST_CODE)
@@ -209,7 +209,7 @@ def _write_scopes(scopes: Iterable[str]) -> str:
     if not read:
         raise BadRequest(f"Name at least one scope of {', '.join(sorted(SCOPES))}")
     # Who makes tokens could make one that decides.
-    if AGENT in read and any(scope.startswith((DECIDE, ADMIN)) for scope in read):
+    if ASKING.intersection(read) and any(scope.startswith((DECIDE, ADMIN)) for scope in read):
         raise BadRequest(
             "A token is either an agent's, or may decide or administer; make two tokens"
         )

@@ -13,7 +13,7 @@ from amplifier_core.approval import read_option
 from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import BadRequest, Conflict, NotAllowed
 from amplifier_hooks.approvals.models import (
-    AGENT,
+    ASKING,
     DECIDE,
     Approval,
     ApprovalRequest,
@@ -136,7 +136,7 @@ def refuse_bystander(decider: Decider) -> None:
     """Raise NotAllowed for who can decide nothing at all, before they learn what there is."""
     if not decider.name.strip():
         raise NotAllowed("Nobody is named as the one who decides")
-    if AGENT in decider.scopes:
+    if ASKING & decider.scopes:
         raise NotAllowed(f"{decider.name} is an agent; agents can never decide")
     if not any(scope == DECIDE or scope.startswith((_HOOK, _TOOL)) for scope in decider.scopes):
         raise NotAllowed(f"{decider.name} may not decide: the scope {DECIDE!r} is missing")

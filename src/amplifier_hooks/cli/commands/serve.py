@@ -202,9 +202,9 @@ Examples:
   amplifier tokens revoke 6a0a16fc01c6e6fd
   amplifier tokens logout ann
 
-Scopes: agent asks and reports, and can never decide; read sees everything; decide decides, and
-decide:hook=GLOB or decide:tool=GLOB only some; run starts sessions; admin makes tokens. Any other
-word is a scope that a bundle may require of who approves.
+Scopes: agent asks and reports, judge has events judged, and neither can ever decide; read sees
+everything; decide decides, and decide:hook=GLOB or decide:tool=GLOB only some; run starts sessions;
+admin makes tokens. Any other word is a scope that a bundle may require of who approves.
 """
 _DAY = 24 * 3600.0
 

@@ -29,12 +29,12 @@ from amplifier_core.trail import AuditSink
 from amplifier_hooks.agent.bundles import Bundle
 from amplifier_hooks.coverage import OWN_LOOP
 from amplifier_hooks.external.calling import Wanted
+from amplifier_hooks.external.client_messages import read_messages, write_messages
 from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.opening import explain_end
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.external.verdicts import Called, RequestVerdict, TextVerdict
 from amplifier_hooks.frameworks.governing import govern
-from amplifier_hooks.frameworks.own_loop.messages import read_messages, write_messages
 
 Hook = Callable[..., Any]
 """A function marked with `@hook("tool:pre", ...)`."""

@@ -11,10 +11,11 @@ from amplifier_hooks.server.guard import NO_STORE, RETRY_SECONDS
 from amplifier_hooks.server.logs import make_error
 from amplifier_hooks.server.services import Shared
 
+alive = APIRouter(tags=["health"])
 router = APIRouter(tags=["health"])
 
 
-@router.get("/health", responses={200: {"model": Health}})
+@alive.get("/health", responses={200: {"model": Health}})
 async def get_health() -> Response:
     """That the process answers; a restart would not help one that does. Needs no credential."""
     return answer({"status": "ok"})

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from amplifier_core import HookResult, hook
 from amplifier_core.utils.conversation import list_calls, list_results
 from amplifier_hooks import Guard, GuardSync, NotRun, Refused
+from amplifier_hooks.external.client_messages import read_messages, write_messages
 from amplifier_hooks.external.messages import Placed, place_messages
-from amplifier_hooks.frameworks.own_loop.messages import read_messages, write_messages
 
 USER = {"role": "user", "content": "hello"}
 

@@ -1,0 +1,1 @@
+"""Sessions of programs elsewhere, which have their events judged over HTTP."""
