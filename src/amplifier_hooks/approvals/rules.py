@@ -30,7 +30,7 @@ from amplifier_hooks.guards.rules.matching import (
     Matcher,
     Unclear,
 )
-from amplifier_hooks.guards.rules.rule import Match, as_list
+from amplifier_hooks.guards.rules.rule import CONDITIONS, Match, as_list
 from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.modules.registration import read_command
 from amplifier_hooks.yaml_files.node import find_broken, raise_problems, to_plain
@@ -149,8 +149,6 @@ def _read_expressions(match: Match, owner: str) -> list[Test]:
 NAMED_ONLY = frozenset({"hooks-redaction", "tool-bash"})
 """Hooks that ask about secrets or a wider sandbox, which no condition names: `hook` has to."""
 
-_CONDITIONS = ("tool", "path", "command", "regex", "when")
-
 
 class ApprovalRule(Match):
     """A rule as it is written, validated."""
@@ -167,8 +165,8 @@ class ApprovalRule(Match):
 
     @model_validator(mode="after")
     def _check_conditions(self) -> ApprovalRule:
-        if self.decision == "allow" and all(getattr(self, key) is None for key in _CONDITIONS):
-            known = ", ".join(_CONDITIONS)
+        if self.decision == "allow" and all(getattr(self, key) is None for key in CONDITIONS):
+            known = ", ".join(CONDITIONS)
             raise ValueError(f"a rule that allows needs a condition: one of {known}")
         return self
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from pathlib import PurePosixPath
+
 import pytest
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.places import PLACES
 from amplifier_hooks.coding_agents.known import (
+    KNOWN,
     MODES,
     TITLES,
     can_be_unguarded,
@@ -14,6 +18,8 @@ from amplifier_hooks.coding_agents.known import (
     has_option,
     list_unguarded,
 )
+from amplifier_hooks.guards.policy.agent_programs import AGENT_PROGRAMS
+from amplifier_hooks.guards.policy.protected_place_table import CONFIG, HOME, PROJECT
 
 GEMINI = ("node", "/usr/lib/gemini.js")
 
@@ -87,3 +93,24 @@ def test_every_agent_has_a_title_and_a_place() -> None:
     """In one order."""
     assert list(TITLES) == list(AGENTS) == list(PLACES)
     assert all(AGENTS[name].title == title for name, title in TITLES.items())
+
+
+def is_sealed(file: PurePosixPath, sealed: Collection[str]) -> bool:
+    """A sealed place is a file, or a folder with all below it."""
+    return any(str(one) in sealed for one in (file, *file.parents))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_other_agent_may_change_the_settings_of_an_agent(name: str) -> None:
+    """They are protected places, so that the guard of one is safe from all."""
+    place = KNOWN[name].place
+    home = place.find_home({"HOME": "/home/me", "XDG_CONFIG_HOME": "/home/me/.config"})
+    below = home.relative_to("/home/me").as_posix()
+    personal = {*HOME, *(f".config/{one}" for one in CONFIG)}
+    assert [one for one in place.project if not is_sealed(PurePosixPath(one), PROJECT)] == []
+    assert [one for one in place.user if not is_sealed(PurePosixPath(below, one), personal)] == []
+
+
+def test_every_agent_is_known_by_the_programs_that_start_it() -> None:
+    """Else a guarded agent could start one that has no guard."""
+    assert {one.guard for one in AGENT_PROGRAMS if one.guard} == set(KNOWN)

@@ -78,6 +78,10 @@ class Match(BaseModel):
         return value
 
 
+CONDITIONS = tuple(Match.model_fields)
+"""What a rule may look for."""
+
+
 class Rule(Match):
     """A rule: a match, an optional exception from it, and an answer."""
 

@@ -18,6 +18,7 @@ from amplifier_hooks.approvals.rules import NAMED_ONLY
 from amplifier_hooks.guards.bash import CommandPattern
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.guards.rules.rule import (
+    CONDITIONS,
     Match,
     Rule,
     as_list,
@@ -196,12 +197,12 @@ def _covers_strictly_or_widely(wide: AnsweringRule, narrow: AnsweringRule) -> bo
         mixed = narrow.allows and first.command is not None
         return not mixed and covers_conditions(first, second)
     if not narrow.allows:
-        return first.command is first.path is first.regex is first.when is None
+        return all(getattr(first, one) is None for one in CONDITIONS if one != "tool")
     return (
         _lists_commands(first, second)
         and _lists_paths(first, second)
         and first.regex in (None, second.regex)
-        and first.when in (None, second.when)
+        and _covers_as_written(first, second)
     )
 
 
@@ -234,8 +235,17 @@ def covers_conditions(wide: Match, narrow: Match) -> bool:
         _covers_commands(wide, narrow)
         and _covers_paths(wide, narrow)
         and _covers_regex(wide.regex, narrow.regex)
-        and wide.when in (None, narrow.when)
+        and _covers_as_written(wide, narrow)
     )
+
+
+_COMPARED = frozenset({"tool", "command", "path", "regex"})
+
+
+def _covers_as_written(wide: Match, narrow: Match) -> bool:
+    """For conditions of which nothing is known here but their text, such as `when`."""
+    others = (one for one in CONDITIONS if one not in _COMPARED)
+    return all(getattr(wide, one) in (None, getattr(narrow, one)) for one in others)
 
 
 def _covers_tools(wide: HookRule, narrow: HookRule) -> bool:

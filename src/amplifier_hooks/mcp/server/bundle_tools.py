@@ -28,7 +28,7 @@ from amplifier_hooks.coding_agents.shell_hooks.selector import Selector
 from amplifier_hooks.guards.rules.loading import NAME as RULES
 from amplifier_hooks.guards.rules.loading import Config as RulesConfig
 from amplifier_hooks.guards.rules.loading import read_rules
-from amplifier_hooks.guards.rules.rule import Match, Rule, as_list
+from amplifier_hooks.guards.rules.rule import CONDITIONS, Match, Rule, as_list
 from amplifier_hooks.mcp.server.current_bundle import EFFECTS, CurrentBundle, Kind
 from amplifier_hooks.mcp.server.tool import Arguments, Refused, Result
 from amplifier_hooks.modules.options import parse_config
@@ -296,8 +296,6 @@ def _describe_question(result: HookResult) -> Question:
     )
 
 
-_LOOKS_FOR = ("tool", "path", "command", "regex", "when")
-
 
 class RuleInWords(BaseModel):
     """One rule: when it applies, and what it answers."""
@@ -348,8 +346,8 @@ def _describe_rule(rule: Rule, *, tried: bool) -> RuleInWords:
 
 
 def _list_conditions(match: Match) -> dict[str, Any]:
-    written = match.model_dump(mode="json", include=set(_LOOKS_FOR), exclude_none=True)
-    return {name: written[name] for name in _LOOKS_FOR if name in written}
+    written = match.model_dump(mode="json", include=set(CONDITIONS), exclude_none=True)
+    return {name: written[name] for name in CONDITIONS if name in written}
 
 
 class HooksArguments(Arguments):
