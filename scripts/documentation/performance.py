@@ -24,11 +24,11 @@ class Price:
 
 
 PRICES = (
-    Price("an event that no hook listens to", "kernel", "emit, 0 handlers, small payload"),
+    Price("an event that no hook listens to", "kernel", "emit, 0 handlers"),
     Price(
         "an event with ten hooks, besides what the hooks do themselves",
         "kernel",
-        "emit, 10 handlers, small payload",
+        "emit, 10 handlers",
         "added",
     ),
     Price(
