@@ -24,7 +24,7 @@ def is_written(marker: Path) -> bool:
     return marker.exists() and bool(marker.read_text().strip())
 
 
-def heed_interrupts() -> None:
+def handle_interrupts() -> None:
     """For `preexec_fn`: a shell's background jobs, as half of our tests are, ignore SIGINT."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

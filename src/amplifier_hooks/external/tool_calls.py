@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -267,7 +267,7 @@ class ToolCalls:
     async def after(self, call: Incoming, event: EventContext) -> Verdict:
         """Record how the call ended, and let the hooks change or withhold what the model reads."""
         told = call.data["tool_result"]
-        if self._is_refusal(told.get("error")):
+        if is_refusal(told.get("error"), self.refusals):
             return await self.note_refusal(call, event)
         if not told["success"] and self._repeats_denial(call, told.get("error")):
             return Verdict()
@@ -288,7 +288,7 @@ class ToolCalls:
     async def after_failure(self, call: Incoming, event: EventContext) -> Verdict:
         """Record that the call failed, and tell the hooks."""
         error = call.data["error"]
-        if self._is_refusal(error):
+        if is_refusal(error, self.refusals):
             return await self.note_refusal(call, event)
         if self._repeats_denial(call, error):
             return Verdict()
@@ -391,10 +391,6 @@ class ToolCalls:
         denied = self.denied.find(call.call_id, data["tool_name"], data["tool_input"])
         told = error.get("message") if isinstance(error, dict) else error
         return denied is not None and bool(denied.reason) and denied.reason in str(told)
-
-    def _is_refusal(self, error: Any) -> bool:
-        """Whether what the program reports as an error says that it did not run the tool."""
-        return isinstance(error, dict) and error.get("type") in self.refusals
 
     def record_contradiction(self, event: str, call: OpenCall, shown: str, success: bool) -> None:
         """Record that the program shows a result of a call that was denied."""
@@ -499,3 +495,8 @@ def _move(part: Part, cwd: str) -> Iterator[Part]:
 
 def _is_relative(path: Any) -> bool:
     return isinstance(path, str) and bool(path.strip()) and not path.startswith(("/", "~"))
+
+
+def is_refusal(error: Any, refusals: Collection[str] = _REFUSALS) -> bool:
+    """Whether what the program reports as an error says that it did not run the tool."""
+    return isinstance(error, dict) and error.get("type") in refusals

@@ -14,7 +14,7 @@ import pyte
 
 from tests.hooks.cli.forked_terminal import ForkedTerminal
 from tests.support.forked_programs import can_fork
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 50.0  # only a program that hangs takes as long
@@ -117,7 +117,7 @@ def start_at_terminal(
         dimensions=(rows, columns),
         env=env,
         cwd=str(cwd),
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     )
     child.delaybeforesend = None
     return child

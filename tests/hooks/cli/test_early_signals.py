@@ -16,7 +16,7 @@ import pytest
 from amplifier_hooks.cli import exit_codes
 from tests.hooks.cli.conftest import Project
 from tests.hooks.cli.program import PROGRAM
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 
 SLOW = {"text": "Hello.", "delay": 60}
 ENDS = {
@@ -45,7 +45,7 @@ def interrupt(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     )
     with child:
         # Python has a handler of its own for SIGINT, and none for SIGTERM: that one is ours.
@@ -137,7 +137,7 @@ def test_a_run_for_people_says_it_in_one_line(project: Project) -> None:
 def call(script: str) -> subprocess.CompletedProcess[str]:
     """A script in a process of its own, with the module at hand."""
     head = "import os, signal, sys\nfrom amplifier_hooks.cli.early_signals import *\n"
-    head += "from amplifier_hooks.cli.commands.agent import heed_interrupts\n"
+    head += "from amplifier_hooks.cli.commands.agent import handle_interrupts\n"
     head += "def hit(number): os.kill(os.getpid(), number)\n"
     return subprocess.run(
         [sys.executable, "-c", head + script],
@@ -145,7 +145,7 @@ def call(script: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=50,
         check=False,
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     )
 
 
@@ -198,7 +198,7 @@ def test_while_there_is_work_ctrl_c_is_raised(command: str) -> None:
     done = call(
         f"answer_signals([{command!r}])\n"
         "release_signals()\n"
-        "with heed_interrupts():\n"
+        "with handle_interrupts():\n"
         "    try:\n"
         "        hit(signal.SIGINT)\n"
         "    except KeyboardInterrupt:\n"
@@ -216,7 +216,7 @@ def test_what_ignores_ctrl_c_goes_on_ignoring_it() -> None:
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "answer_signals(['run', 'hi'])\n"
         "hit(signal.SIGINT)\n"
-        "with heed_interrupts(), LastLine():\n"
+        "with handle_interrupts(), LastLine():\n"
         "    hit(signal.SIGINT)\n"
         "print('still here')\n"
     )

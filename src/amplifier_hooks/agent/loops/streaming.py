@@ -155,14 +155,14 @@ class _Reporter:
             return
         if (index, is_thought) not in self._held:
             self._held[index, is_thought] = HeldText(self._host.trail.scrubbers)
-        await self._tell(index, is_thought, self._held[index, is_thought].feed(text))
+        await self._emit_piece(index, is_thought, self._held[index, is_thought].feed(text))
 
     async def _report_rest(self, index: int, is_thought: bool) -> None:
         held = self._held.pop((index, is_thought), None)
         if held is not None:
-            await self._tell(index, is_thought, held.flush())
+            await self._emit_piece(index, is_thought, held.flush())
 
-    async def _tell(self, index: int, is_thought: bool, text: str) -> None:
+    async def _emit_piece(self, index: int, is_thought: bool, text: str) -> None:
         if not text:
             return
         if is_thought:

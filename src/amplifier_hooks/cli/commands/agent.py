@@ -170,7 +170,7 @@ class Sigterm:
 
 
 @contextmanager
-def heed_interrupts() -> Iterator[None]:
+def handle_interrupts() -> Iterator[None]:
     """Let Ctrl-C raise KeyboardInterrupt inside, where there is something to end in order."""
     if not answers(signal.SIGINT):
         yield
@@ -183,7 +183,7 @@ def heed_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def heed_sigterm() -> Iterator[Sigterm]:
+def handle_sigterm() -> Iterator[Sigterm]:
     """Let SIGTERM end what is inside; where that cannot be arranged, it kills as ever."""
     sigterm = Sigterm()
     with suppress(ValueError):  # not in the main thread
@@ -264,7 +264,7 @@ class Agent:
             base=Path.cwd(),
             display=self.display,
             on_interrupt=self._stop_after_step,
-            on_nobody=partial(self._say_nobody, options.approve) if alone else None,
+            on_nobody=partial(self._warn_nobody_answers, options.approve) if alone else None,
         )
         approval = await asyncio.to_thread(make_approval, options.approve, asking, Path.cwd())
         changes = ChangePolicy(
@@ -279,7 +279,7 @@ class Agent:
             approval_system=approval,
             display_system=self.display,
             resume=self._state,
-            on_rename=self._take_name,
+            on_rename=self._accept_name,
         )
         self._plan = mark_plan(material)
         self._bundle_file = name_bundle(material)
@@ -294,7 +294,7 @@ class Agent:
                 APPROVAL_REQUIRED, self._save_with_question, priority=LAST, name="cli-save"
             )
 
-    def _say_nobody(self, approve: str | None, why: str) -> None:
+    def _warn_nobody_answers(self, approve: str | None, why: str) -> None:
         self.notify(f"{NOBODY} {_name_ways(approve)} ({why})", "warning")
 
     async def _save_with_question(self, event: str, data: Mapping[str, Any]) -> HookResult:
@@ -386,7 +386,7 @@ class Agent:
         self.session.coordinator.session_state["named_by"] = "person"
         self.session.coordinator.get_capability("session.rename")(name, description)
 
-    def _take_name(self, name: str, description: str = "") -> None:
+    def _accept_name(self, name: str, description: str = "") -> None:
         if self._given_name in ("", name):
             self.info = replace(self.info, name=name, description=description)
             self._renamed = True

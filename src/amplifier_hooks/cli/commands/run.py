@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.agent import Sigterm, heed_interrupts, heed_sigterm
+from amplifier_hooks.cli.commands.agent import Sigterm, handle_interrupts, handle_sigterm
 from amplifier_hooks.cli.options import add_agent_options
 from amplifier_hooks.modules.conversation import GO_ON
 from amplifier_hooks.text.escape import escape
@@ -126,7 +126,7 @@ def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
 
         task = read_prompt(prompt, resumes=flags["resume"] is not None)
         options = AgentOptions(save=not no_save, **flags)
-        with heed_interrupts(), heed_sigterm() as sigterm:
+        with handle_interrupts(), handle_sigterm() as sigterm:
             return asyncio.run(_run(task, options, display, facts, sigterm))
 
 

@@ -133,7 +133,7 @@ def _find_door(folder: Path) -> HttpPort | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GuardOptions:
     """How a guard is to be."""
 
     bundle: Path | None = None
@@ -155,7 +155,7 @@ class Outcome:
     """Of the agent; empty if it does not say."""
 
 
-def install_guard(target: Target, wish: Wish) -> Outcome:
+def install_guard(target: Target, wish: GuardOptions) -> Outcome:
     """Install the guard, or change it to what is wanted. SettingsError if that cannot be done."""
     program = find_program(AGENTS[target.agent].programs, target.root)
     version = ask_version(program) if program is not None else ""
@@ -165,7 +165,7 @@ def install_guard(target: Target, wish: Wish) -> Outcome:
         return _install(target, wish, Records(), version)
 
 
-def _install_for_all(target: Target, wish: Wish, version: str) -> Outcome:
+def _install_for_all(target: Target, wish: GuardOptions, version: str) -> Outcome:
     records = open_system_records()
     with act_for_all(target.agent):
         options = Options(
@@ -192,7 +192,7 @@ def _make_outcome(target: Target, change: Change, options: Options, left: str = 
     return Outcome(change, tuple(events), left, options.version or "")
 
 
-def _install(target: Target, wish: Wish, records: Records, version: str) -> Outcome:
+def _install(target: Target, wish: GuardOptions, records: Records, version: str) -> Outcome:
     folder, door = prepare_runtime(http=wish.http)
     command = make_guest_command(folder)
     options = Options(command, wish.bundle, wish.every_event, door, version=version)

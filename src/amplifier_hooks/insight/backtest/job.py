@@ -161,7 +161,7 @@ class StateFile:
             self.path.unlink(missing_ok=True)
 
 
-def holds_something_else(path: Path) -> bool:
+def is_foreign_file(path: Path) -> bool:
     """Whether there is a file that no backtest has written: it must not be replaced."""
     try:
         content = path.read_bytes()
@@ -333,11 +333,11 @@ async def run_job(values: Message, send: Send) -> None:
     )
     book = scratch / BOOK
     async for path, tally in found:
-        spent = await asyncio.to_thread(_read_book, book)
+        spent = await asyncio.to_thread(_read_if_there, book)
         send({"kind": "trail", "trail": str(path), "tally": tally.to_dict(), "spent": spent})
 
 
-def _read_book(path: Path) -> str:
+def _read_if_there(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 

@@ -44,7 +44,7 @@ def build_plan(plan: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
     hooks = [_replace_acting(one, scratch) for one in plan["hooks"]]
     return {
         **plan,
-        "session": _free_loop(plan["session"]),
+        "session": _drop_provider_options(plan["session"]),
         "providers": [{"module": MODEL}],
         "tools": [{"module": TOOLS}],
         "hooks": [_substitute(BEFORE), *hooks, _substitute(AFTER)],
@@ -82,7 +82,7 @@ def _replace_acting(written: Any, scratch: Path) -> Any:
     return written
 
 
-def _free_loop(session: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_provider_options(session: Mapping[str, Any]) -> dict[str, Any]:
     """The loop takes the model that is there."""
     loop = read_entry("orchestrator", session["orchestrator"])
     options = {

@@ -149,7 +149,7 @@ def _list_keys(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(key.casefold() for part in parts for key in part.get("properties", {}))
 
 
-def lack_keys(tools: Iterable[str], keys: Iterable[str]) -> bool:
+def lacks_keys(tools: Iterable[str], keys: Iterable[str]) -> bool:
     """Whether these are tools of ours, none of which has one of the keys in its input."""
     known = list_tool_inputs()
     wanted = {key.casefold() for key in keys}
@@ -185,11 +185,11 @@ def covers_answering_rule(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
         and (
             first.unless is None or (first.unless == second.unless and wide.allows == narrow.allows)
         )
-        and _covers_strictly_or_widely(wide, narrow)
+        and _covers_answer(wide, narrow)
     )
 
 
-def _covers_strictly_or_widely(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
+def _covers_answer(wide: AnsweringRule, narrow: AnsweringRule) -> bool:
     first = wide.rule
     second = narrow.rule
     if not wide.allows:
@@ -408,7 +408,7 @@ def _judge_match(
     # Of a command that is about to run, a rule sees the paths that it uses.
     places = paths if not _judges_commands(one) else (*paths, *commands)
     for given, keys, what in ((match.command, commands, "command"), (match.path, places, "path")):
-        if given is not None and lack_keys(tools, keys):
+        if given is not None and lacks_keys(tools, keys):
             sentence = f"looks for a {what}, and calls of {' and '.join(tools)} have none"
             yield _report("never matches", one, sentence)
     yield from _judge_parts(one, list(_explain_paths(as_list(match.path))))
@@ -424,7 +424,7 @@ def _judges_commands(one: HookRule | AnsweringRule) -> bool:
 def _explain_unseen(one: HookRule, commands: tuple[str, ...]) -> str:
     """What a rule about a path does not see because of its tools; empty if nothing is to say."""
     tools = as_list(one.rule.tool)
-    if one.rule.path is None or not one.rule.guards or not lack_keys(tools, commands):
+    if one.rule.path is None or not one.rule.guards or not lacks_keys(tools, commands):
         return ""
     return (
         f"judges {' and '.join(tools)} only: a command (`cat`, `cp`, `>`) uses the same files "

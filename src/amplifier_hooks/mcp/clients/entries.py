@@ -32,7 +32,7 @@ class Unbridgeable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GatewayOptions:
     """What is to stand before the servers."""
 
     gateway: Gateway
@@ -74,11 +74,11 @@ class Dialect:
         """Whether the client starts no such server. In doubt, it does."""
         return bool(self.switch) and isinstance(entry, dict) and entry.get(self.switch) is False
 
-    def find_hindrance(self, entry: Entry) -> str:
+    def find_obstacle(self, entry: Entry) -> str:
         """Why no gateway can stand before a server with such keys; empty if one can."""
         return next((why for key, why in self.hindrances.items() if entry.get(key)), "")
 
-    def wrap(self, name: str, entry: Any, wish: Wish) -> Entry:
+    def wrap(self, name: str, entry: Any, options: GatewayOptions) -> Entry:
         """The entry with the gateway before it; Unbridgeable if that cannot be.
 
         One that has it already gets the gateway that is wanted now.
@@ -91,13 +91,13 @@ class Dialect:
         if COMMAND in plain:
             changed, words = _wrap_command(plain, memo)
         else:
-            changed, words = self.bridge.wrap(plain, memo, is_open=name in wish.open_servers)
+            changed, words = self.bridge.wrap(plain, memo, is_open=name in options.open_servers)
         if find_address(changed):
             raise Unbridgeable(f"it has another address ({find_address(changed)!r})")
-        if "cwd" in plain and wish.folder is not None:
-            words = ["--folder", str(wish.folder), *words]  # else that of its own folder judges
+        if "cwd" in plain and options.folder is not None:
+            words = ["--folder", str(options.folder), *words]  # else that of its own folder judges
         changed = self._pass_variables(changed, memo)
-        command, *args = wish.gateway.build(name, memo, words)
+        command, *args = options.gateway.build(name, memo, words)
         return {**changed, COMMAND: command, ARGS: args}
 
     def unwrap(self, entry: Any) -> Any:
@@ -111,7 +111,7 @@ class Dialect:
     def _check(self, entry: Any) -> None:
         if not isinstance(entry, dict):
             raise Unbridgeable("it is not an object")
-        hindrance = self.find_hindrance(entry)
+        hindrance = self.find_obstacle(entry)
         if hindrance:
             raise Unbridgeable(hindrance)
         wrong = find_steering(entry)

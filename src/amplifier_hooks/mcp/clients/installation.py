@@ -28,8 +28,8 @@ from amplifier_hooks.mcp.clients.command_line import (
 )
 from amplifier_hooks.mcp.clients.entries import (
     DIALECTS,
+    GatewayOptions,
     Unbridgeable,
-    Wish,
     find_line,
     find_own_line,
 )
@@ -73,10 +73,12 @@ def list_every_file(
     return list(found.values())
 
 
-def add_gateway(client: str, places: list[McpPlace], wish: Wish, records: Records) -> Change:
+def add_gateway(
+    client: str, places: list[McpPlace], options: GatewayOptions, records: Records
+) -> Change:
     """Have the gateway before every server of these tables, which are in one file."""
     file, every = _open(client, places)
-    content = every.add(wish)
+    content = every.add(options)
     if content == file.content:
         return Change(file.path, "unchanged")
     before = _find_before(client, places, file, records)
@@ -234,7 +236,7 @@ def _judge(client: str, place: McpPlace, name: str, entry: Any) -> ServerStatus:
     wrong = [*_find_wrong(line, bundle, folder), *_find_steered(line, entry, ours is None)]
     if place.folder is not None and folder not in (None, place.folder):
         wrong.append(f"The rules of {folder} judge, not the project's; name that with --folder.")
-    hindrance = DIALECTS[client].find_hindrance(entry)
+    hindrance = DIALECTS[client].find_obstacle(entry)
     if hindrance:
         wrong.append(f"The gateway may not work there: {hindrance}.")
     return ServerStatus(
@@ -253,7 +255,7 @@ def _explain(client: str, place: McpPlace, name: str, entry: Any) -> tuple[State
     if place.foreign:
         return "cannot be guarded", place.foreign
     try:
-        DIALECTS[client].wrap(name, entry, Wish(make_gateway(None)))
+        DIALECTS[client].wrap(name, entry, GatewayOptions(make_gateway(None)))
     except Unbridgeable as error:
         return "cannot be guarded", str(error)
     return "not guarded", ""

@@ -23,7 +23,7 @@ from amplifier_hooks.coding_agents.installing.json_edit import (
 )
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError, SettingsFile
 from amplifier_hooks.guards.mcp.client_files import CLIENTS, McpPlace
-from amplifier_hooks.mcp.clients.entries import DIALECTS, Unbridgeable, Wish, find_line
+from amplifier_hooks.mcp.clients.entries import DIALECTS, GatewayOptions, Unbridgeable, find_line
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+|[ \t]*\.[ \t]*)+""")
@@ -395,13 +395,13 @@ class ServersFile:
         """Every server, with the table it is in."""
         return self._edit(_list_servers)
 
-    def add(self, wish: Wish) -> bytes:
+    def add(self, options: GatewayOptions) -> bytes:
         """The content with the gateway before every server where that can be."""
         dialect = DIALECTS[self.client]
 
         def wrap(place: McpPlace, name: str, entry: Any) -> Any:
             try:
-                return dialect.wrap(name, entry, replace(wish, folder=place.folder))
+                return dialect.wrap(name, entry, replace(options, folder=place.folder))
             except Unbridgeable:
                 return entry
 

@@ -296,7 +296,6 @@ def _describe_question(result: HookResult) -> Question:
     )
 
 
-
 class RuleInWords(BaseModel):
     """One rule: when it applies, and what it answers."""
 

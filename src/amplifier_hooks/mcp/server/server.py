@@ -77,7 +77,7 @@ def build_server(toolbox: Toolbox) -> Server[None]:
         version=version("amplifier-hooks"),
         title="Amplifier Hooks",
         instructions=INSTRUCTIONS,
-        lifespan=_keep_nothing,
+        lifespan=_share_toolbox,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -86,7 +86,7 @@ def build_server(toolbox: Toolbox) -> Server[None]:
 
 
 @asynccontextmanager
-async def _keep_nothing(server: Server[None]) -> AsyncIterator[None]:
+async def _share_toolbox(server: Server[None]) -> AsyncIterator[None]:
     """Each connection has one of these; the toolbox serves all of them."""
     yield
 

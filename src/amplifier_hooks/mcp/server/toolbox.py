@@ -219,7 +219,7 @@ class Toolbox:
         material = await self._bundle.load()
         presenter = await self.make_presenter()
         facts = {"name": material.bundle.name, "digest": material.bundle.digest}
-        return write_text(presenter.present({**facts, **_leave_out_options(material.outline)}))
+        return write_text(presenter.present({**facts, **_remove_options(material.outline)}))
 
     async def __aenter__(self) -> Toolbox:
         return self
@@ -235,11 +235,11 @@ def _write_reply(structured: dict[str, Any]) -> str:
     return "\n".join([*filter(None, head), write_text(rest)])
 
 
-def _leave_out_options(outline: Any) -> Any:
+def _remove_options(outline: Any) -> Any:
     """An outline as an agent may read it: which modules there are, and no value of an option."""
     if isinstance(outline, dict):
         kept = {key: value for key, value in outline.items() if key not in ("options", "form")}
-        return {key: _leave_out_options(value) for key, value in kept.items()}
+        return {key: _remove_options(value) for key, value in kept.items()}
     if isinstance(outline, list):
-        return [_leave_out_options(one) for one in outline]
+        return [_remove_options(one) for one in outline]
     return outline

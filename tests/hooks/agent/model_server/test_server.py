@@ -35,7 +35,7 @@ from tests.support.models import (
     mount_provider,
     serve_script,
 )
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 from tests.support.waiting import wait_until
 
 
@@ -197,7 +197,7 @@ def test_it_runs_from_the_command_line(tmp_path: Path):
     script.write_text("- text: Served.\n")
     command = [sys.executable, "-m", "amplifier_hooks.agent.model_server", str(script)]
     serving = subprocess.Popen(
-        [*command, "--port", "0"], stdout=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+        [*command, "--port", "0"], stdout=subprocess.PIPE, text=True, preexec_fn=handle_interrupts
     )
     try:
         assert serving.stdout is not None

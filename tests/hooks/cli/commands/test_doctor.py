@@ -17,7 +17,7 @@ import amplifier_hooks
 from amplifier_hooks import SessionStore
 from amplifier_hooks.cli.commands import doctor
 from amplifier_hooks.cli.commands.doctor import EXTRAS, Finding, check_frameworks, examine
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard, remove_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard, remove_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coverage import TABLES
 from amplifier_hooks.guards.mcp.definitions import KnownTools
@@ -127,7 +127,7 @@ def test_a_guard_that_a_project_switches_off_is_broken(
     monkeypatch.chdir(project)
     (project / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
     assert [one for one in examine() if one.section == "Guards"] == []
-    install_guard(Target("claude", "user", project), Wish())
+    install_guard(Target("claude", "user", project), GuardOptions())
     try:
         found = find("Guards", "Claude Code")
         assert (found.health, "disableAllHooks" in found.detail) == ("broken", True)

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.agent import Sigterm, Terminated, heed_sigterm
+from amplifier_hooks.cli.commands.agent import Sigterm, Terminated, handle_sigterm
 
 
 def terminate() -> None:
@@ -20,7 +20,7 @@ def terminate() -> None:
 def test_before_the_loop_it_is_raised_at_once() -> None:
     """While modules are imported or standard input is read there is nothing to end in order."""
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(Terminated) as raised, heed_sigterm():
+    with pytest.raises(Terminated) as raised, handle_sigterm():
         terminate()
     assert (raised.value.exit_code, str(raised.value)) == (
         exit_codes.TERMINATED,
@@ -41,7 +41,7 @@ def test_in_the_loop_it_stops_the_work_and_wakes_the_loop() -> None:
         sigterm.stop_with(None)
         sigterm.check()
 
-    with pytest.raises(Terminated), heed_sigterm() as sigterm:
+    with pytest.raises(Terminated), handle_sigterm() as sigterm:
         asyncio.run(work(sigterm))
 
 
@@ -58,7 +58,7 @@ def test_a_second_one_does_not_wait_for_an_orderly_end() -> None:
         finally:
             seen.append(signal.getsignal(signal.SIGTERM))
 
-    with pytest.raises(Terminated), heed_sigterm() as sigterm:
+    with pytest.raises(Terminated), handle_sigterm() as sigterm:
         asyncio.run(work(sigterm))
     assert seen == [before]
 
@@ -76,9 +76,9 @@ def test_a_task_that_it_cancelled_ended_by_it() -> None:
         async with asyncio.timeout(30):
             await asyncio.Event().wait()
 
-    with pytest.raises(Terminated), heed_sigterm() as sigterm:
+    with pytest.raises(Terminated), handle_sigterm() as sigterm:
         asyncio.run(work(sigterm, ends_itself=False))
-    with pytest.raises(asyncio.CancelledError), heed_sigterm() as sigterm:
+    with pytest.raises(asyncio.CancelledError), handle_sigterm() as sigterm:
         asyncio.run(work(sigterm, ends_itself=True))
 
 
@@ -88,7 +88,7 @@ def test_in_another_thread_it_changes_nothing() -> None:
     seen: list[object] = []
 
     def enter() -> None:
-        with heed_sigterm() as sigterm:
+        with handle_sigterm() as sigterm:
             seen.extend([sigterm.told, signal.getsignal(signal.SIGTERM)])
 
     thread = threading.Thread(target=enter)

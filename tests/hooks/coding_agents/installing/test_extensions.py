@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.installing.switches import list_extensions
 from amplifier_hooks.coding_agents.known.agent import MOD, PLUGIN, SKILL
@@ -71,7 +71,7 @@ def test_those_of_the_other_agents(home: Path, project: Path) -> None:
 
 def test_our_own_plugin_is_not_one_of_them(home: Path, project: Path) -> None:
     """It is the guard."""
-    install_guard(Target("opencode", "project", project), Wish())
+    install_guard(Target("opencode", "project", project), GuardOptions())
     assert list_extensions("opencode", project) == []
 
 

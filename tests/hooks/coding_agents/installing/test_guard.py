@@ -10,7 +10,7 @@ import pytest
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
 from amplifier_hooks.coding_agents.installing.codex_trust import CodexHook
 from amplifier_hooks.coding_agents.installing.guard import (
-    Wish,
+    GuardOptions,
     explain_distrust,
     install_guard,
     remove_guard,
@@ -24,7 +24,7 @@ from tests.support.agent_homes import install_codex, list_left
 def test_nothing_is_left_of_a_guard_that_was_removed(home: Path, agent: str) -> None:
     """No setting, no record, no file of the resident process."""
     target = Target(agent, "user", home)
-    outcome = install_guard(target, Wish())
+    outcome = install_guard(target, GuardOptions())
     assert outcome.change.kind == "installed"
     assert set(outcome.events) == set(AGENTS[agent].list_events(version=""))
     assert "data/amplifier/guests/launch.json" in list_left(home)
@@ -35,8 +35,8 @@ def test_nothing_is_left_of_a_guard_that_was_removed(home: Path, agent: str) -> 
 def test_the_runtime_stays_for_another_guard(home: Path) -> None:
     """Until the last one goes."""
     first, second = Target("claude", "user", home), Target("gemini", "project", home)
-    install_guard(first, Wish())
-    install_guard(second, Wish())
+    install_guard(first, GuardOptions())
+    install_guard(second, GuardOptions())
     remove_guard(first)
     assert "data/amplifier/guests/launch.json" in list_left(home)
     remove_guard(second)
@@ -49,17 +49,17 @@ def test_a_refused_file_leaves_nothing_behind(home: Path) -> None:
     path.parent.mkdir()
     path.write_text("{,}")
     with pytest.raises(SettingsError):
-        install_guard(Target("claude", "user", home), Wish())
+        install_guard(Target("claude", "user", home), GuardOptions())
     assert list_left(home) == [".claude/settings.json"]
 
 
 def test_changing_from_http_to_commands_closes_the_address(home: Path) -> None:
     """Nobody calls it any more."""
     target, launch = Target("claude", "user", home), home / "data/amplifier/guests/launch.json"
-    install_guard(target, Wish(http=True))
+    install_guard(target, GuardOptions(http=True))
     door = json.loads(launch.read_text())["http"]
     assert f"127.0.0.1:{door['port']}/claude/PreToolUse" in target.path.read_text()
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert "http" not in json.loads(launch.read_text())
     assert door["token"] not in target.path.read_text()
 
@@ -68,7 +68,7 @@ def test_codex_is_told_to_trust_our_hooks(home: Path) -> None:
     """Else it skips them without a word."""
     install_codex(home)
     target = Target("codex", "user", home)
-    assert install_guard(target, Wish()).untrusted == ""
+    assert install_guard(target, GuardOptions()).untrusted == ""
     assert "trusted_hash" in (home / ".codex" / "config.toml").read_text()
     remove_guard(target)
     assert list_left(home) == []
@@ -76,7 +76,7 @@ def test_codex_is_told_to_trust_our_hooks(home: Path) -> None:
 
 def test_without_a_codex_the_person_is_told_what_to_do(home: Path) -> None:
     """The hooks are there, but do not run."""
-    outcome = install_guard(Target("codex", "user", home), Wish())
+    outcome = install_guard(Target("codex", "user", home), GuardOptions())
     assert "There is no codex on the PATH" in outcome.untrusted
     assert "/hooks" in outcome.untrusted
 
@@ -88,7 +88,7 @@ def test_codex_reads_a_project_only_if_it_trusts_the_folder(
     """That is for the person to say, in Codex."""
     install_codex(home)
     monkeypatch.setenv("FAKE_CODEX", "trusts-projects" if knows else "")
-    outcome = install_guard(Target("codex", "project", home / "p"), Wish())
+    outcome = install_guard(Target("codex", "project", home / "p"), GuardOptions())
     assert ("before you trust that folder" in outcome.untrusted) is not knows
 
 
@@ -114,7 +114,7 @@ def test_trust_that_could_not_be_removed_is_told(home: Path) -> None:
     """The guard itself is gone then."""
     install_codex(home)
     target = Target("codex", "user", home)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     (home / ".codex" / "config.toml").write_text("[broken")
     outcome = remove_guard(target)
     assert outcome.change.kind == "removed"
@@ -127,5 +127,6 @@ def test_a_codex_that_fails_is_told(home: Path) -> None:
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     assert (
-        "start codex, type /hooks" in install_guard(Target("codex", "user", home), Wish()).untrusted
+        "start codex, type /hooks"
+        in install_guard(Target("codex", "user", home), GuardOptions()).untrusted
     )

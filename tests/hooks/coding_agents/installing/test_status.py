@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.installing.status import (
     is_folder_trusted,
@@ -73,7 +73,7 @@ def test_the_rules_may_be_elsewhere(home: Path) -> None:
 def put_up_guard(home: Path, agent: str = "claude", **wish: Any) -> Target:
     """For the person."""
     target = Target(agent, "user", home)
-    install_guard(target, Wish(**wish))
+    install_guard(target, GuardOptions(**wish))
     return target
 
 
@@ -248,7 +248,7 @@ def test_lines_of_ours_in_a_shared_file_are_found(home: Path) -> None:
     project = home / "p"
     project.mkdir()
     target = Target("claude", "project", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     shared = project / ".claude" / "settings.json"
     shared.write_text("{,")
     assert list_problems(target) == ""
@@ -263,7 +263,7 @@ def test_codex_itself_says_whether_it_runs_our_hooks(home: Path) -> None:
     other = '"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}, '
     change(target, '"PreToolUse": [', other)
     assert "Codex skips 1 of our hooks" in list_problems(target)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert list_problems(target) == ""
 
 
@@ -276,9 +276,9 @@ def test_where_a_guard_of_a_project_does_not_hold_is_noted(
     """Started below the project's root, some agents do not find its settings."""
     project = home / "p"
     project.mkdir()
-    install_guard(Target(agent, "project", project), Wish())
+    install_guard(Target(agent, "project", project), GuardOptions())
     assert any("not in a folder below" in one for one in read_notes(agent, project)) is noted
-    install_guard(Target(agent, "user", project), Wish())
+    install_guard(Target(agent, "user", project), GuardOptions())
     assert not any("not in a folder below" in one for one in read_notes(agent, project))
 
 
@@ -287,22 +287,22 @@ def test_a_project_that_gemini_does_not_trust_is_found(home: Path) -> None:
     project = home / "p"
     project.mkdir()
     target = Target("gemini", "project", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert list_problems(target).startswith(f"Gemini CLI does not trust {project} yet")
     rules = home / ".gemini" / "trustedFolders.json"
     rules.parent.mkdir()
     rules.write_text(json.dumps({str(project): "TRUST_FOLDER"}))
     assert list_problems(target) == ""
     rules.unlink()
-    install_guard(Target("gemini", "user", project), Wish())
+    install_guard(Target("gemini", "user", project), GuardOptions())
     assert list_problems(target) == ""
 
 
 def test_what_comes_twice_is_noted(home: Path) -> None:
     """Copilot also runs what is installed for Claude Code in a project."""
-    install_guard(Target("claude", "project", home), Wish())
-    install_guard(Target("copilot", "user", home), Wish())
+    install_guard(Target("claude", "project", home), GuardOptions())
+    install_guard(Target("copilot", "user", home), GuardOptions())
     (note,) = read_notes("copilot", home)
     assert "settings.local.json: an event by both is judged once" in note
-    install_guard(Target("copilot", "project", home), Wish())
+    install_guard(Target("copilot", "project", home), GuardOptions())
     assert "installed for you and for this project" in read_notes("copilot", home)[0]

@@ -14,7 +14,7 @@ import pytest
 from amplifier_hooks.coding_agents.client import launch
 from amplifier_hooks.coding_agents.installing import places, system
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard, remove_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard, remove_guard
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.line import list_words
 from amplifier_hooks.coding_agents.installing.places import PLACES
@@ -61,7 +61,7 @@ def test_it_is_put_up_and_removed_to_the_byte(
     before = list_etc(etc)
     old = os.umask(umask)
     try:
-        install_guard(target, Wish())
+        install_guard(target, GuardOptions())
     finally:
         os.umask(old)
     shown = [target.path, *target.path.parents[:2], etc / "amplifier/guests/launch.json"]
@@ -72,7 +72,7 @@ def test_it_is_put_up_and_removed_to_the_byte(
         assert not stat.S_ISDIR(mode) or mode & 0o001, path
     assert list_ours(target).keys() == AGENTS[agent].list_events(version="").keys()
     once = list_etc(etc)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert list_etc(etc) == once
     remove_guard(target)
     assert list_etc(etc) == before
@@ -84,7 +84,7 @@ def test_what_others_write_meanwhile_stays(etc: Path, home: Path, agent: str) ->
     target = Target(agent, "system", home)
     target.path.parent.mkdir(parents=True)
     target.path.write_text(BEFORE[agent])
-    install_guard(target, Wish(managed_only=bool(AGENTS[agent].known.managed_only)))
+    install_guard(target, GuardOptions(managed_only=bool(AGENTS[agent].known.managed_only)))
     target.path.write_text(target.path.read_text() + "\n")
     remove_guard(target)
     assert target.path.read_text().strip() == BEFORE[agent].strip()
@@ -94,7 +94,7 @@ def test_what_others_write_meanwhile_stays(etc: Path, home: Path, agent: str) ->
 def test_the_line_names_no_home(etc: Path, home: Path, agent: str) -> None:
     """The client finds the folder of whoever calls it."""
     target = Target(agent, "system", home)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     for entries in list_ours(target).values():
         text = json.dumps(entries)
         assert str(home) not in text.replace(str(etc), "")
@@ -106,7 +106,7 @@ def test_the_switches_are_written(etc: Path, home: Path) -> None:
     """What keeps hooks running; and, if wanted, nobody else's hooks and mods."""
     for agent in ("claude", "codex", "gemini"):
         only = bool(AGENTS[agent].known.managed_only)
-        install_guard(Target(agent, "system", home), Wish(managed_only=only))
+        install_guard(Target(agent, "system", home), GuardOptions(managed_only=only))
     claude = json.loads((etc / "claude-code/managed-settings.json").read_text())
     assert claude["allowManagedHooksOnly"] is True
     options = claude["pluginConfigs"]["cc-plugin-sec-default@builtin"]["options"]
@@ -116,7 +116,7 @@ def test_the_switches_are_written(etc: Path, home: Path) -> None:
     assert codex["allow_managed_hooks_only"] is True
     gemini = json.loads((etc / "gemini-cli/settings.json").read_text())
     assert gemini["hooksConfig"]["enabled"] is True
-    install_guard(Target("claude", "system", home), Wish())
+    install_guard(Target("claude", "system", home), GuardOptions())
     claude = json.loads((etc / "claude-code/managed-settings.json").read_text())
     assert claude.keys() == {"hooks"}
 
@@ -124,10 +124,10 @@ def test_the_switches_are_written(etc: Path, home: Path) -> None:
 def test_a_project_cannot_know_the_name_of_our_hook(etc: Path, home: Path) -> None:
     """Gemini switches off hooks by name, those of the machine as well."""
     target = Target("gemini", "system", home)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     name = list_ours(target)["BeforeTool"][0]["hooks"][0]["name"]
     remove_guard(target)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     again = list_ours(target)["BeforeTool"][0]["hooks"][0]["name"]
     assert len({name, again, "amplifier"}) == 3
 
@@ -135,7 +135,7 @@ def test_a_project_cannot_know_the_name_of_our_hook(etc: Path, home: Path) -> No
 def test_the_status_shows_it_and_what_is_missing(etc: Path, home: Path) -> None:
     """A switch that somebody has taken out lets projects decide again."""
     target = Target("gemini", "system", home)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     (found,) = read_status("gemini", home, ask_agent=False).installed
     assert (found.scope, found.problems) == ("system", ())
     target.path.write_text(target.path.read_text().replace('"enabled": true', '"enabled": false'))
@@ -163,7 +163,7 @@ def test_a_file_that_is_not_ours_to_parse_is_left_alone(
     target.path.write_text(content)
     before = list_etc(etc)
     with pytest.raises(SettingsError, match=r"nothing was changed|Nothing was changed") as raised:
-        install_guard(target, Wish())
+        install_guard(target, GuardOptions())
     assert said in str(raised.value)
     assert list_etc(etc) == before
 
@@ -172,7 +172,7 @@ def test_it_needs_root_and_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) 
     """In one sentence, with what would do."""
     monkeypatch.setattr(places, "ETC", home / "etc")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    for act in (lambda target: install_guard(target, Wish()), remove_guard):
+    for act in (lambda target: install_guard(target, GuardOptions()), remove_guard):
         with pytest.raises(
             SettingsError, match=r"belong to root; .* sudo .* guard claude --system"
         ):

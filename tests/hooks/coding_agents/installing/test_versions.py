@@ -16,7 +16,7 @@ from amplifier_hooks.coding_agents.installing.agents import (
     explain_version,
     find_program,
 )
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target, list_ours
 from amplifier_hooks.coding_agents.installing.status import read_status
 
@@ -49,7 +49,7 @@ def test_only_events_that_the_version_knows_are_written(
     """Claude Code shows a full-screen warning at every start for one that it does not know."""
     install(home / "bin", "claude", f"echo '{version} (Claude Code)'")
     target = Target("claude", "user", home / "project")
-    outcome = install_guard(target, Wish())
+    outcome = install_guard(target, GuardOptions())
     assert outcome.version == version
     assert AGENTS["claude"].list_events().keys() - list_ours(target).keys() == missing
     status = read_status("claude", home / "project")
@@ -60,7 +60,7 @@ def test_only_events_that_the_version_knows_are_written(
 def test_without_a_version_only_what_every_version_knows_is_written(home: Path) -> None:
     """And that is said."""
     target = Target("claude", "user", home / "project")
-    outcome = install_guard(target, Wish())
+    outcome = install_guard(target, GuardOptions())
     assert not set(outcome.events) & NEW_EVENTS
     assert "does not say its version" in explain_version("claude", "Claude Code", outcome.version)
 
@@ -69,18 +69,18 @@ def test_a_new_version_is_told_to_install_again(home: Path) -> None:
     """The events that it has learned meanwhile are not there yet."""
     install(home / "bin", "claude", "echo 2.1.197")
     target = Target("claude", "user", home / "project")
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     install(home / "bin", "claude", "echo 2.1.325")
     (note,) = [one for one in read_status("claude", home / "project").notes if "again" in one]
     assert "is 2.1.325, and was 2.1.197" in note
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert not any("again" in one for one in read_status("claude", home / "project").notes)
 
 
 def test_a_version_that_nobody_has_tried_is_named(home: Path) -> None:
     """Nobody knows what it does with an answer."""
     install(home / "bin", "claude", "echo 99.0.0")
-    install_guard(Target("claude", "user", home / "project"), Wish())
+    install_guard(Target("claude", "user", home / "project"), GuardOptions())
     assert any("newer than any" in one for one in read_status("claude", home / "project").notes)
 
 

@@ -11,7 +11,7 @@ import pytest
 from amplifier_hooks.coding_agents.daemon.control import stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from tests.hooks.coding_agents.self_test.guarded import BUNDLE
 from tests.support.agent_homes import empty_home
@@ -28,7 +28,7 @@ def guarded_home() -> Iterator[dict[str, str]]:
         (project / "amplifier.yaml").write_text(BUNDLE)
         trust_project(project)
         for agent in AGENTS:
-            install_guard(Target(agent, "user", project), Wish())
+            install_guard(Target(agent, "user", project), GuardOptions())
         kept = {name: patch_value(name) for name in names}
         patch.undo()
         yield kept

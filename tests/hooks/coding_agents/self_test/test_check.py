@@ -13,7 +13,7 @@ from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.coding_agents.daemon.control import read_status, stop_resident
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.self_test import check as checking
 from amplifier_hooks.coding_agents.self_test.check import FIRST, LINES, Check
@@ -70,7 +70,7 @@ def test_everything_works_with_every_agent(agent: str, project: Path) -> None:
 def test_everything_works_by_http(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no command to kill; everything else holds."""
     with empty_home(monkeypatch) as home:
-        install_guard(Target("claude", "user", home), Wish(http=True))
+        install_guard(Target("claude", "user", home), GuardOptions(http=True))
         found = list(Check("claude", read_guard("claude", home), home).run())
         stop_resident(choose_folder())
     assert [one.name for one in found if one.state != "ok"] == ["a crash of the command blocks"]

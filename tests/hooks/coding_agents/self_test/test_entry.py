@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.daemon.folder import choose_folder
 from amplifier_hooks.coding_agents.installing.agents import AGENTS
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.installing.line import make_guest_command
 from amplifier_hooks.coding_agents.self_test.entry import Entry, explain_foreign, read_entries
@@ -51,7 +51,7 @@ def test_http_is_read_with_its_header_and_its_failure(monkeypatch: pytest.Monkey
     """Only there does the agent itself close what fails."""
     with empty_home(monkeypatch) as home:
         target = Target("claude", "user", home)
-        install_guard(target, Wish(http=True))
+        install_guard(target, GuardOptions(http=True))
         entries = read_entries(target)
     sent, started = entries["PreToolUse"], entries["SessionStart"]
     assert sent.by_http
@@ -138,7 +138,7 @@ def test_an_event_is_sent_to_our_own_process_only(monkeypatch: pytest.MonkeyPatc
     """Not to an address that the settings name."""
     with empty_home(monkeypatch) as home:
         target = Target("claude", "user", home)
-        install_guard(target, Wish(http=True))
+        install_guard(target, GuardOptions(http=True))
         entries = read_entries(target)
         assert explain_foreign(entries) is None
         handler = entries["PreToolUse"].handler

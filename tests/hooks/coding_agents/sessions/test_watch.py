@@ -14,7 +14,7 @@ from amplifier_audit import open_log, read_records
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.coding_agents.daemon.protocol import Request
 from amplifier_hooks.coding_agents.installing import places
-from amplifier_hooks.coding_agents.installing.guard import Wish, install_guard, remove_guard
+from amplifier_hooks.coding_agents.installing.guard import GuardOptions, install_guard, remove_guard
 from amplifier_hooks.coding_agents.installing.installation import Target
 from amplifier_hooks.coding_agents.sessions.judge import AgentJudge
 from amplifier_hooks.coding_agents.sessions.watch import Watch
@@ -85,7 +85,7 @@ async def test_a_switch_that_appears_denies_until_it_is_gone(
     judge: AgentJudge, project: Path, agent: str
 ) -> None:
     """At every gate, with the file and the switch; the trail has both turns."""
-    install_guard(Target(agent, "user", project), Wish())
+    install_guard(Target(agent, "user", project), GuardOptions())
     for gate in GATES[agent]:
         assert DENIED not in await ask(judge, agent, gate, project)
     name, text = SWITCHES[agent]
@@ -109,7 +109,7 @@ async def test_lines_that_are_changed_or_removed_deny(
 ) -> None:
     """One event of many is enough."""
     target = Target(agent, "user", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     gate = GATES[agent][0]
     await ask(judge, agent, gate, project)
     good = target.path.read_text()
@@ -127,7 +127,7 @@ async def test_another_process_compares_with_the_start_of_the_session(
     judge: AgentJudge, project: Path
 ) -> None:
     """Whoever ends the process does not make it forget."""
-    install_guard(Target("claude", "user", project), Wish())
+    install_guard(Target("claude", "user", project), GuardOptions())
     await ask(judge, "claude", "PreToolUse", project)
     await judge.close()
     write(project / ".claude/settings.json", OFF)
@@ -139,16 +139,16 @@ async def test_another_process_compares_with_the_start_of_the_session(
 async def test_the_person_may_go_on_with_a_change(judge: AgentJudge, project: Path) -> None:
     """By installing again, which says what is off, or by removing; other settings are theirs."""
     target = Target("claude", "user", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     await ask(judge, "claude", "PreToolUse", project)
     settings = json.loads(target.path.read_text())
     target.path.write_text(json.dumps({**settings, "model": "other"}))
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
     write(project / ".claude/settings.json", OFF)
     assert DENIED in await ask(judge, "claude", "PreToolUse", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
-    install_guard(target, Wish(every_event=True))
+    install_guard(target, GuardOptions(every_event=True))
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
     remove_guard(target)
     assert DENIED not in await ask(judge, "claude", "PreToolUse", project)
@@ -159,7 +159,7 @@ async def test_a_session_without_lines_before_its_tools_is_denied(
 ) -> None:
     """It began so: its prompts come to us, its tools would not."""
     target = Target("claude", "user", project)
-    install_guard(target, Wish())
+    install_guard(target, GuardOptions())
     settings = json.loads(target.path.read_text())
     del settings["hooks"]["PreToolUse"]
     target.path.write_text(json.dumps(settings))
@@ -171,8 +171,8 @@ async def test_the_first_event_says_what_is_off_for_any_guarded_agent(
     judge: AgentJudge, project: Path
 ) -> None:
     """Of the next agent that is started here, nobody would hear."""
-    install_guard(Target("claude", "user", project), Wish())
-    install_guard(Target("gemini", "user", project), Wish())
+    install_guard(Target("claude", "user", project), GuardOptions())
+    install_guard(Target("gemini", "user", project), GuardOptions())
     write(project / ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}')
     answer = await ask(judge, "claude", "SessionStart", project)
     assert "hooks are switched off here" in answer

@@ -21,7 +21,7 @@ from amplifier_hooks.insight.backtest.job import (
     Launch,
     Reporter,
     StateFile,
-    holds_something_else,
+    is_foreign_file,
     run_job,
 )
 from amplifier_hooks.sandbox.protection import examine_machine
@@ -111,12 +111,12 @@ def test_a_state_that_somebody_edited_is_not_relied_on(
 def test_a_file_of_somebody_else_is_told_from_a_state(tmp_path: Path, trail: Path) -> None:
     """Whoever mistypes a name must not lose a file."""
     path = tmp_path / "state.json"
-    assert not holds_something_else(path)
+    assert not is_foreign_file(path)
     StateFile(path, "digest").keep(trail, Tally())
-    assert not holds_something_else(path)
+    assert not is_foreign_file(path)
     for content in ("text", "[]", '{"version": 1}', "\0"):
         path.write_text(content)
-        assert holds_something_else(path)
+        assert is_foreign_file(path)
 
 
 HARMFUL = """

@@ -19,7 +19,7 @@ from amplifier_hooks.insight.rule_checks.coverage import (
     covers_name,
     covers_path,
     explain_unknown,
-    lack_keys,
+    lacks_keys,
     list_tool_inputs,
 )
 from amplifier_hooks.insight.rule_checks.usage import (
@@ -236,12 +236,12 @@ def test_our_tools_are_known_by_the_models_of_their_inputs() -> None:
 
 def test_a_tool_of_others_may_have_anything() -> None:
     """Only tools of ours lack something; letter case makes no difference."""
-    assert lack_keys(["write", "Read"], ["command"])
-    assert lack_keys(["Bash"], ["file_path", "path"])
-    assert not lack_keys(["Bash"], ["command"])
-    assert not lack_keys(["mcp__git__push"], ["command"])
-    assert not lack_keys(["W*"], ["command"])
-    assert not lack_keys([], ["command"])
+    assert lacks_keys(["write", "Read"], ["command"])
+    assert lacks_keys(["Bash"], ["file_path", "path"])
+    assert not lacks_keys(["Bash"], ["command"])
+    assert not lacks_keys(["mcp__git__push"], ["command"])
+    assert not lacks_keys(["W*"], ["command"])
+    assert not lacks_keys([], ["command"])
 
 
 def test_a_tool_that_no_agent_has_is_said() -> None:

@@ -16,8 +16,8 @@ from amplifier_hooks.mcp.clients import entries
 from amplifier_hooks.mcp.clients.command_line import Gateway, Line, make_gateway
 from amplifier_hooks.mcp.clients.entries import (
     DIALECTS,
+    GatewayOptions,
     Unbridgeable,
-    Wish,
     check_server,
     check_text,
     find_line,
@@ -27,7 +27,7 @@ from amplifier_hooks.mcp.clients.entries import (
     reveal_address,
 )
 
-WISH = Wish(Gateway(Path("/opt/python")))
+WISH = GatewayOptions(Gateway(Path("/opt/python")))
 CLAUDE, CODEX = DIALECTS["claude"], DIALECTS["codex"]
 
 
@@ -59,7 +59,7 @@ def test_a_command_comes_back_as_it_was(client: str, entry: dict[str, Any]) -> N
 def test_another_bundle_takes_the_place_of_the_first() -> None:
     """There is never a gateway before a gateway."""
     wrapped = CLAUDE.wrap("s", {"command": "npx"}, WISH)
-    other = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")))
+    other = GatewayOptions(Gateway(Path("/opt/python"), Path("/b.yaml")))
     again = CLAUDE.wrap("s", wrapped, other)
     line = find_line(again)
     assert line is not None
@@ -242,7 +242,7 @@ def test_headers_that_cannot_be_hidden_are_refused(headers: object, env: object)
         hide_address("https://x.test/mcp", headers, env)
 
 
-JSON_BRIDGE_WISH = Wish(Gateway(Path("/opt/python")), frozenset({"open"}))
+JSON_BRIDGE_WISH = GatewayOptions(Gateway(Path("/opt/python")), frozenset({"open"}))
 URL = "https://x.test/mcp"
 HEADERS = {"Authorization": "Bearer ${input:token}", "X-B": "2"}
 IN_JSON = [one for one in DIALECTS if one != "codex"]
@@ -391,7 +391,9 @@ def test_what_the_gateway_cannot_do_for_codex_is_refused(entry: dict[str, Any], 
         CODEX_BRIDGE_CODEX.wrap("s", entry, WISH)
 
 
-NAMED = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")), frozenset({"open"}), Path("/p"))
+NAMED = GatewayOptions(
+    Gateway(Path("/opt/python"), Path("/b.yaml")), frozenset({"open"}), Path("/p")
+)
 
 TEXT = st.text(max_size=6) | st.sampled_from(["TOKEN", "KEY"])
 NAMES = st.sampled_from(["A", "X-Key", "Authorization"])

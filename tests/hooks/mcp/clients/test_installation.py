@@ -15,7 +15,7 @@ from amplifier_hooks.coding_agents.installing.record import open_mcp_records
 from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import McpPlace
 from amplifier_hooks.mcp.clients.command_line import Gateway
-from amplifier_hooks.mcp.clients.entries import Wish
+from amplifier_hooks.mcp.clients.entries import GatewayOptions
 from amplifier_hooks.mcp.clients.installation import (
     SCOPES,
     add_gateway,
@@ -24,7 +24,7 @@ from amplifier_hooks.mcp.clients.installation import (
     remove_gateway,
 )
 
-WISH = Wish(Gateway(Path("/opt/python")))
+WISH = GatewayOptions(Gateway(Path("/opt/python")))
 SERVERS = {"a": {"command": "x", "args": ["1"]}, "b": {"command": "y"}}
 JSONC = '{\r\n\t// mine\r\n\t"mcpServers": {"a": {"command": "x",},},\r\n}'
 TOML = '# mine\n[mcp_servers.a]\ncommand = "x" # why\nargs = [\n  "1",\n]\n'

@@ -21,7 +21,7 @@ from amplifier_hooks.coding_agents.installing.settings_file import SettingsError
 from amplifier_hooks.guards.mcp.client_files import McpPlace
 from amplifier_hooks.mcp.clients import settings_files
 from amplifier_hooks.mcp.clients.command_line import Gateway
-from amplifier_hooks.mcp.clients.entries import Wish
+from amplifier_hooks.mcp.clients.entries import GatewayOptions
 from amplifier_hooks.mcp.clients.settings_files import (
     ServersFile,
     TomlProblem,
@@ -34,7 +34,7 @@ from amplifier_hooks.mcp.clients.settings_files import (
     write_value,
 )
 
-WISH = Wish(Gateway(Path("/opt/python")))
+WISH = GatewayOptions(Gateway(Path("/opt/python")))
 
 
 def _open(path: Path, text: str, *tables: tuple[str, ...], client: str = "claude") -> ServersFile:

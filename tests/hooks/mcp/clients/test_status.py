@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_hooks.coding_agents.installing.record import open_mcp_records
 from amplifier_hooks.mcp.clients.command_line import Gateway, make_gateway
-from amplifier_hooks.mcp.clients.entries import Wish
+from amplifier_hooks.mcp.clients.entries import GatewayOptions
 from amplifier_hooks.mcp.clients.installation import add_gateway, list_files, read_client
 
 OWN = {
@@ -26,7 +26,7 @@ def _write(home: Path, **servers: Any) -> None:
 
 def _guard(home: Path, gateway: Gateway) -> None:
     for places in list_files("claude", home):
-        add_gateway("claude", places, Wish(gateway), open_mcp_records())
+        add_gateway("claude", places, GatewayOptions(gateway), open_mcp_records())
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from amplifier_hooks.cli.options import AS_JSON, add_options
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from amplifier_hooks.cli.commands.approvals.view import Desk, Wish
+    from amplifier_hooks.cli.commands.approvals.view import ApprovalAccess, DecisionOptions
 
 SECONDS = 5.0
 VARIABLE = "AMPLIFIER_STORE"
@@ -163,15 +163,15 @@ def _add_decision(command: F) -> F:
 
 
 def _at_desk(
-    place: dict[str, Any], work: Callable[[Desk], Coroutine[Any, Any, int | None]]
+    place: dict[str, Any], work: Callable[[ApprovalAccess], Coroutine[Any, Any, int | None]]
 ) -> int | None:
     """Do something at the store or server that the flags name."""
 
     async def run() -> int | None:
-        from amplifier_hooks.cli.commands.approvals.view import open_desk
+        from amplifier_hooks.cli.commands.approvals.view import open_access
 
-        async with open_desk(place["store"], place["server"], place["token_file"]) as desk:
-            return await work(desk)
+        async with open_access(place["store"], place["server"], place["token_file"]) as access:
+            return await work(access)
 
     return asyncio.run(run())
 
@@ -189,13 +189,13 @@ def approvals() -> None:
 def list_command(everything: bool, limit: int, as_json: bool, **place: Any) -> None:
     """List what waits for a person."""
 
-    async def work(desk: Desk) -> None:
+    async def work(access: ApprovalAccess) -> None:
         from amplifier_hooks.approvals.models import ApprovalFilter
 
         wanted = ApprovalFilter(
             status=() if everything else ("pending",), newest_first=everything, limit=limit
         )
-        found, more = await desk.list(wanted)
+        found, more = await access.list(wanted)
         if as_json:
             for one in found:
                 click.echo(_to_json(one))
@@ -230,10 +230,10 @@ def _print_list(found: list[Any], more: bool) -> None:
 def show(approval: str, as_json: bool, **place: Any) -> None:
     """Show in full what an agent asks."""
 
-    async def work(desk: Desk) -> None:
+    async def work(access: ApprovalAccess) -> None:
         from amplifier_hooks.cli.commands.approvals.view import find_approval, print_approval
 
-        found = await find_approval(desk, approval)
+        found = await find_approval(access, approval)
         if as_json:
             click.echo(_to_json(found))
         else:
@@ -267,18 +267,18 @@ def deny(approval: str, **given: Any) -> None:
 
 
 def _decide(approval: str, given: dict[str, Any], *, allow: bool) -> None:
-    from amplifier_hooks.cli.commands.approvals.view import Wish, decide, find_approval
+    from amplifier_hooks.cli.commands.approvals.view import DecisionOptions, decide, find_approval
     from amplifier_hooks.cli.person import refuse_agents, require_terminal
 
     refuse_agents()
     place = {key: given.pop(key) for key in ("store", "server", "token_file")}
-    wish: Wish = Wish(allow, **given)
+    wish: DecisionOptions = DecisionOptions(allow, **given)
     if wish.allow and wish.yes and place["server"] is None:
         # At a server, a token says who decides; at a store, only the user of this process does.
         require_terminal("Allowing with --yes", _SCRIPTS)
 
-    async def work(desk: Desk) -> None:
-        await decide(desk, await find_approval(desk, approval), wish)
+    async def work(access: ApprovalAccess) -> None:
+        await decide(access, await find_approval(access, approval), wish)
 
     _at_desk(place, work)
 
@@ -289,14 +289,14 @@ def _decide(approval: str, given: dict[str, Any], *, allow: bool) -> None:
 def watch(as_json: bool, **place: Any) -> None:
     """Show what waits, and what becomes of it, until you press Ctrl-C."""
 
-    async def work(desk: Desk) -> None:
+    async def work(access: ApprovalAccess) -> None:
         from amplifier_hooks.cli.commands.approvals.view import make_row
         from amplifier_hooks.cli.text.output import print_line
         from amplifier_hooks.text.short_ids import shorten_id
 
         if not as_json:
             print_line(("dim", "Watching; Ctrl-C ends it"))
-        async for one in desk.watch():
+        async for one in access.watch():
             if as_json:
                 click.echo(_to_json(one))
                 continue
@@ -318,8 +318,8 @@ def watch(as_json: bool, **place: Any) -> None:
 def rules(everything: bool, as_json: bool, **place: Any) -> None:
     """List the standing rules: what is allowed without asking again."""
 
-    async def work(desk: Desk) -> None:
-        found = await desk.list_rules(include_ended=everything)
+    async def work(access: ApprovalAccess) -> None:
+        found = await access.list_rules(include_ended=everything)
         if as_json:
             for one in found:
                 click.echo(_to_json(one))
@@ -354,13 +354,13 @@ def revoke(rule: str, **place: Any) -> None:
 
     refuse_agents()
 
-    async def work(desk: Desk) -> None:
+    async def work(access: ApprovalAccess) -> None:
         from amplifier_hooks.cli.commands.approvals.view import find_rule
         from amplifier_hooks.cli.text.output import print_line
         from amplifier_hooks.text.short_ids import shorten_id
 
-        found = await find_rule(desk, rule)
-        await desk.revoke_rule(found.id)
+        found = await find_rule(access, rule)
+        await access.revoke_rule(found.id)
         print_line(("good", "✓ "), f"revoked {shorten_id(found.id)}")
 
     _at_desk(place, work)

@@ -36,19 +36,19 @@ WHOLE = 32
 """The characters of a whole id."""
 
 
-async def find_approval(desk: Desk, given: str) -> Approval:
+async def find_approval(access: ApprovalAccess, given: str) -> Approval:
     """The approval with this id, or the one whose id begins so: waiting ones first."""
     if len(given) >= WHOLE:
-        return await desk.get(given)
-    waiting, _ = await desk.list(ApprovalFilter(status=("pending",), limit=500))
+        return await access.get(given)
+    waiting, _ = await access.list(ApprovalFilter(status=("pending",), limit=500))
     if not any(one.id.startswith(given) for one in waiting):
-        waiting, _ = await desk.list(ApprovalFilter(newest_first=True, limit=500))
+        waiting, _ = await access.list(ApprovalFilter(newest_first=True, limit=500))
     return _choose([one for one in waiting if one.id.startswith(given)], "approval", given)
 
 
-async def find_rule(desk: Desk, given: str) -> StandingRule:
+async def find_rule(access: ApprovalAccess, given: str) -> StandingRule:
     """The rule with this id, or the one whose id begins so."""
-    rules = await desk.list_rules(include_ended=True)
+    rules = await access.list_rules(include_ended=True)
     return _choose([one for one in rules if one.id.startswith(given)], "rule", given)
 
 
@@ -195,7 +195,7 @@ _DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DecisionOptions:
     """What the flags of `allow` and `deny` say."""
 
     allow: bool
@@ -207,7 +207,7 @@ class Wish:
     uses: int | None = None
 
 
-async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
+async def decide(access: ApprovalAccess, approval: Approval, wish: DecisionOptions) -> None:
     """Show what it is about, ask the person once more, and decide."""
     print_approval(approval)
     if approval.status != "pending":
@@ -224,7 +224,7 @@ async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
         comment=wish.comment,
         standing=standing,
     )
-    decided = await desk.decide(approval.id, choice)
+    decided = await access.decide(approval.id, choice)
     said = f"{escape(option.label)}: {decided.request.tool_name or decided.request.hook}"
     if decided.status == "pending":
         need = decided.request.requirement.persons - len(decided.votes)
@@ -235,7 +235,7 @@ async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
         print_line(("dim", f"Rule {rule}; amplifier approvals revoke takes it back"))
 
 
-def choose_option(approval: Approval, wish: Wish) -> Option:
+def choose_option(approval: Approval, wish: DecisionOptions) -> Option:
     """The option that is meant: the one that is named, or the plain one for this once."""
     options = approval.request.options
     fitting = [one for one in options if one.allows == wish.allow and _is_named(one, wish.option)]
@@ -250,7 +250,7 @@ def _is_named(option: Option, given: str | None) -> bool:
     return given is None or given in (option.label, str(option.id))
 
 
-def _read_scope(approval: Approval, wish: Wish) -> StandingWish | None:
+def _read_scope(approval: Approval, wish: DecisionOptions) -> StandingWish | None:
     """The rule that is to be kept, in the words that it has; BadRequest if it is not offered."""
     if wish.scope is None:
         return None
@@ -283,7 +283,7 @@ class NoCredential(AmplifierError):
     """Nobody can tell who is deciding."""
 
 
-class Desk(Protocol):
+class ApprovalAccess(Protocol):
     """What a person can do from here."""
 
     async def get(self, approval_id: str) -> Approval: ...
@@ -302,23 +302,23 @@ class Desk(Protocol):
 
 
 @asynccontextmanager
-async def open_desk(
+async def open_access(
     store: str | None, server: str | None, token_file: Path | None = None
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[ApprovalAccess]:
     """The server if one is named, else the store."""
-    desk: Desk
+    access: ApprovalAccess
     if server is not None:
         from amplifier_hooks.approvals.client import PeopleClient
 
-        desk = PeopleClient(server, read_token(token_file))
+        access = PeopleClient(server, read_token(token_file))
     else:
         from amplifier_hooks.approvals.stores.store import open_store
 
-        desk = StoreDesk(await open_store(store))
+        access = StoreAccess(await open_store(store))
     try:
-        yield desk
+        yield access
     finally:
-        await desk.close()
+        await access.close()
 
 
 def read_token(file: Path | None = None) -> str:
@@ -337,7 +337,7 @@ def read_token(file: Path | None = None) -> str:
         ) from error
 
 
-class StoreDesk:
+class StoreAccess:
     """A person at a store; who they are is who runs this process."""
 
     def __init__(self, store: Store) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_hooks.cli.commands.agent import Sigterm, heed_sigterm
+from amplifier_hooks.cli.commands.agent import Sigterm, handle_sigterm
 from amplifier_hooks.cli.options import add_agent_options
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def chat(no_save: bool = False, **flags: Any) -> int:
     from amplifier_hooks.cli.commands.chat.conversation import Conversation
 
     given = {key: value for key, value in flags.items() if value is not None}
-    with heed_sigterm() as sigterm:
+    with handle_sigterm() as sigterm:
         talk = Conversation(AgentOptions(save=not no_save, **given))
         return asyncio.run(_talk(talk, sigterm))
 

@@ -90,13 +90,13 @@ def make_agent_command(name: str, title: str) -> click.Command:
 
             return show_one(name, Path.cwd(), as_json=as_json)
         from amplifier_hooks.cli.commands.guard.installing import run_install, run_removal
-        from amplifier_hooks.coding_agents.installing.guard import Wish
+        from amplifier_hooks.coding_agents.installing.guard import GuardOptions
 
         if remove:
             return run_removal(name, scope, as_json=as_json)
         target = _choose_target(name, scope)
         full = None if bundle is None else bundle.absolute()
-        wish = Wish(full, http, every_event, managed_only)
+        wish = GuardOptions(full, http, every_event, managed_only)
         return run_install(target, wish, as_json=as_json)
 
     known = KNOWN[name]

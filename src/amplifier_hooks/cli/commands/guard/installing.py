@@ -29,8 +29,8 @@ from amplifier_hooks.coding_agents.installing.agents import (
 )
 from amplifier_hooks.coding_agents.installing.bundle_state import BundleState, read_bundle_state
 from amplifier_hooks.coding_agents.installing.guard import (
+    GuardOptions,
     Outcome,
-    Wish,
     install_guard,
     remove_guard,
 )
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 
 def show_one(name: str, folder: Path, *, as_json: bool) -> int:
-    """Show one guard; 0 if it stands."""
+    """Show one guard; 0 if it works."""
     root, _ = find_root(folder)
     report = _Report(read_status(name, root), root)
     if as_json:
         click.echo(json.dumps(report.to_plain(), indent=2))
     else:
         report.print()
-    return exit_codes.DONE if report.stands else exit_codes.FAILED
+    return exit_codes.DONE if report.works else exit_codes.FAILED
 
 
 def show_all(folder: Path, *, as_json: bool) -> int:
@@ -64,8 +64,8 @@ def show_all(folder: Path, *, as_json: bool) -> int:
         click.echo(json.dumps([one.to_plain() for one in shown], indent=2))
     else:
         _print_all(shown)
-    stands = bool(shown) and all(one.stands for one in shown)
-    return exit_codes.DONE if stands else exit_codes.FAILED
+    works = bool(shown) and all(one.works for one in shown)
+    return exit_codes.DONE if works else exit_codes.FAILED
 
 
 def _print_all(shown: list[_Report]) -> None:
@@ -89,7 +89,7 @@ class _Report:
         self.problems += dict.fromkeys(one["problem"] for one in checks if one.get("problem"))
 
     @property
-    def stands(self) -> bool:
+    def works(self) -> bool:
         """Whether nothing keeps the guard from working."""
         return bool(self.status.installed) and not self.problems
 
@@ -104,7 +104,7 @@ class _Report:
             "agent": self.status.agent.name,
             "program": self.status.program,
             "version": self.status.version,
-            "stands": self.stands,
+            "stands": self.works,
             "installed": [
                 {
                     "scope": one.scope,
@@ -129,7 +129,7 @@ class _Report:
         name = self.status.agent.name
         if not self.status.installed:
             print_line(("bad", "✗ "), f"{title} is not guarded: amplifier guard {name}")
-        elif self.stands:
+        elif self.works:
             print_line(("good", "✓ "), f"{title}{self._version} is guarded")
         else:
             print_line(("bad", "✗ "), f"{title}{self._version} is not guarded as it should be")
@@ -256,7 +256,7 @@ _WHERE = {
 }
 
 
-def run_install(target: Target, wish: Wish, *, as_json: bool) -> int:
+def run_install(target: Target, wish: GuardOptions, *, as_json: bool) -> int:
     """Have the bundle trusted, install the guard, and say what a person must know about it.
 
     A guard for every user is not put up for a folder, so there is nothing to trust.

@@ -298,14 +298,14 @@ def _install(
     from amplifier_hooks.cli.commands.guard.installing import require_trust
     from amplifier_hooks.cli.person import refuse_agents
     from amplifier_hooks.mcp.clients.command_line import make_gateway
-    from amplifier_hooks.mcp.clients.entries import Wish
+    from amplifier_hooks.mcp.clients.entries import GatewayOptions
     from amplifier_hooks.mcp.clients.installation import add_gateway
 
     refuse_agents()
     report.check_names(open_servers)
     full = None if bundle is None else bundle.absolute()
     require_trust(full, report.root)
-    wish = Wish(make_gateway(full, new_tools), open_servers)
+    wish = GatewayOptions(make_gateway(full, new_tools), open_servers)
     report.change(lambda client, places, records: add_gateway(client, places, wish, records))
 
 

@@ -154,10 +154,10 @@ def _require_trust(source: PolicySource) -> None:
 
 
 def _find_state(named: Path | None, job: Job) -> StateFile:
-    from amplifier_hooks.insight.backtest.job import StateFile, holds_something_else
+    from amplifier_hooks.insight.backtest.job import StateFile, is_foreign_file
     from amplifier_hooks.machine.locations import find_data_home
 
-    if named is not None and holds_something_else(named):
+    if named is not None and is_foreign_file(named):
         raise click.UsageError(
             f"--state {named}: this file is not one that a backtest has written, and would be "
             "replaced; name a new file"

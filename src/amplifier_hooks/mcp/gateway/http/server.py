@@ -253,7 +253,7 @@ class Exchange:
 
     async def _resume(self, reader: EventReader) -> None:
         """Read on where the stream broke, with a few tries."""
-        reader.forget_rest()
+        reader.discard_rest()
         for trial in range(_TRIES):
             await asyncio.sleep(reader.find_wait(trial))
             headers = self._conversation.list_stream_headers(reader.last_id)
@@ -312,7 +312,7 @@ async def follow_server(wire: Wire, conversation: Conversation, deliver: Deliver
                 await deliver(ChannelNote(f"{reason}; the stream of its messages is opened again"))
             trial = trial + 1
             is_said = True
-        reader.forget_rest()
+        reader.discard_rest()
         await asyncio.sleep(reader.find_wait(trial))
 
 

@@ -224,7 +224,7 @@ class EventReader:
         wanted = 2.0 ** min(trial, 6) if self.retry is None else self.retry
         return min(max(wanted, 0.05), 60.0)
 
-    def forget_rest(self) -> None:
+    def discard_rest(self) -> None:
         """Drop half an event: the stream broke, and the next one begins anew."""
         self._line.clear()
         self._data.clear()

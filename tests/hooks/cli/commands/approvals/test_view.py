@@ -17,9 +17,9 @@ from amplifier_hooks.approvals.models import (
 )
 from amplifier_hooks.approvals.stores.store import open_store
 from amplifier_hooks.cli.commands.approvals.view import (
+    DecisionOptions,
     NoCredential,
-    StoreDesk,
-    Wish,
+    StoreAccess,
     choose_option,
     decide,
     describe_state,
@@ -28,7 +28,7 @@ from amplifier_hooks.cli.commands.approvals.view import (
     format_seconds,
     make_row,
     make_rule_row,
-    open_desk,
+    open_access,
     read_token,
     show_approval,
 )
@@ -39,7 +39,7 @@ from tests.support.stores import ALLOW, BOB, DENY, ManualClock, ask, choose, mak
 async def test_what_waits_is_found_before_what_is_over(tmp_path: Path) -> None:
     """By a whole id, any; by its start, one that is the only one."""
     async with await open_store(tmp_path / "store.db") as store:
-        desk, asked = StoreDesk(store), await ask(store)
+        desk, asked = StoreAccess(store), await ask(store)
         assert (await find_approval(desk, asked.id[:5])).id == asked.id
         await store.approvals.decide(asked.id, choose(asked, DENY), BOB)
         assert (await find_approval(desk, asked.id[:5])).status == "denied"
@@ -54,7 +54,7 @@ async def test_a_start_that_fits_several_is_too_short(tmp_path: Path) -> None:
     async with await open_store(tmp_path / "store.db") as store:
         for _ in range(17):
             await ask(store)
-        desk = StoreDesk(store)
+        desk = StoreAccess(store)
         outcomes = set()
         for start in "0123456789abcdef":
             try:
@@ -71,16 +71,16 @@ async def test_a_rule_is_found_also_when_it_is_over(tmp_path: Path) -> None:
         wish = StandingWish(scope="exact")
         decided = await store.approvals.decide(asked.id, choose(asked, ALLOW, standing=wish), BOB)
         await store.rules.revoke(decided.rule_id, "bob")
-        assert (await find_rule(StoreDesk(store), decided.rule_id[:6])).id == decided.rule_id
+        assert (await find_rule(StoreAccess(store), decided.rule_id[:6])).id == decided.rule_id
         with pytest.raises(NotFound, match="no rule whose id begins with 'zz'"):
-            await find_rule(StoreDesk(store), "zz")
+            await find_rule(StoreAccess(store), "zz")
 
 
 async def test_a_watch_tells_what_waits_and_then_what_becomes_of_it(tmp_path: Path) -> None:
     """Each once: when it comes, and when it is decided."""
     async with await open_store(tmp_path / "store.db") as store:
         first = await ask(store)
-        watching = StoreDesk(store).watch()
+        watching = StoreAccess(store).watch()
         assert (await anext(watching)).id == first.id
         second = await ask(store)
         assert (await anext(watching)).id == second.id
@@ -96,7 +96,7 @@ async def test_a_vote_of_several_is_news(tmp_path: Path) -> None:
 
     async with await open_store(tmp_path / "store.db") as store:
         asked = await ask(store, requirement=require(persons=2))
-        watching = StoreDesk(store).watch()
+        watching = StoreAccess(store).watch()
         await anext(watching)
         await store.approvals.decide(asked.id, choose(asked, ALLOW), BOB)
         news = await anext(watching)
@@ -108,7 +108,7 @@ async def test_whoever_looks_ends_what_is_over(tmp_path: Path) -> None:
     """Nobody else may look after a store without a server."""
     clock = ManualClock()
     async with await open_store(tmp_path / "store.db", clock=clock) as store:
-        asked, desk = await ask(store, timeout=5), StoreDesk(store)
+        asked, desk = await ask(store, timeout=5), StoreAccess(store)
         clock.advance(6)
         assert (await desk.list(ApprovalFilter(status=("pending",))))[0] == []
         assert (await desk.get(asked.id)).status == "expired"
@@ -118,12 +118,12 @@ async def test_the_store_is_used_unless_a_server_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server needs a token, and says how to get one."""
-    async with open_desk(str(tmp_path / "store.db"), None) as desk:
-        assert isinstance(desk, StoreDesk)
+    async with open_access(str(tmp_path / "store.db"), None) as desk:
+        assert isinstance(desk, StoreAccess)
     monkeypatch.delenv("AMPLIFIER_TOKEN", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(NoCredential, match="amplifier tokens add NAME --scope read"):
-        async with open_desk(None, "http://127.0.0.1:9"):
+        async with open_access(None, "http://127.0.0.1:9"):
             pass
 
 
@@ -152,9 +152,9 @@ async def test_the_plain_answer_for_this_once_is_meant_unless_another_is_named(
     """By its label or its number; an always only where it is all there is."""
     async with await open_store(tmp_path / "store.db") as store:
         asked = await ask(store)
-    assert choose_option(asked, Wish(True)).label == "Allow once"
-    assert choose_option(asked, Wish(False)).label == "Deny"
-    assert choose_option(asked, Wish(True, option="2")).label == "Allow always"
+    assert choose_option(asked, DecisionOptions(True)).label == "Allow once"
+    assert choose_option(asked, DecisionOptions(False)).label == "Deny"
+    assert choose_option(asked, DecisionOptions(True, option="2")).label == "Allow always"
     only = asked.model_copy(
         update={
             "request": asked.request.model_copy(
@@ -163,7 +163,7 @@ async def test_the_plain_answer_for_this_once_is_meant_unless_another_is_named(
         }
     )
     with pytest.raises(BadRequest, match="No option '' that refuses; have 'Yes'"):
-        choose_option(only, Wish(False))
+        choose_option(only, DecisionOptions(False))
 
 
 async def test_what_is_decided_is_not_decided_again(
@@ -174,7 +174,7 @@ async def test_what_is_decided_is_not_decided_again(
         asked = await ask(store)
         decided = await store.approvals.decide(asked.id, choose(asked, DENY), BOB)
         with pytest.raises(Conflict, match="denied, 'Deny' by bob"):
-            await decide(StoreDesk(store), decided, Wish(True, yes=True))
+            await decide(StoreAccess(store), decided, DecisionOptions(True, yes=True))
     assert "Write to production?" in capsys.readouterr().out
 
 
@@ -184,7 +184,7 @@ async def test_one_of_several_people_hears_how_many_are_missing(
     """It is not allowed yet."""
     async with await open_store(tmp_path / "store.db") as store:
         asked = await ask(store, requirement=require(persons=2))
-        await decide(StoreDesk(store), asked, Wish(True, yes=True))
+        await decide(StoreAccess(store), asked, DecisionOptions(True, yes=True))
         assert (await store.approvals.get(asked.id)).status == "pending"
     assert "Allow once: Write; 1 more must allow it" in capsys.readouterr().out
 

@@ -20,7 +20,7 @@ from tests.hooks.cli.program import (
     run_at_terminal,
     wait_for_prompt,
 )
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 from tests.support.sessions import calls
 from tests.support.trust import look_at, trust_project
 
@@ -234,7 +234,7 @@ def test_a_signal_from_outside_ends_the_session_and_the_program(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     )
     assert child.stdin is not None
     assert child.stdout is not None

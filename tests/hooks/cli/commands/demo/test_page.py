@@ -15,7 +15,7 @@ import pytest
 
 from amplifier_hooks.cli import exit_codes
 from tests.hooks.cli.program import PROGRAM, invoke
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)/#code=(\S+)")
 
@@ -75,7 +75,7 @@ def test_the_page_stays_up_until_its_person_ends_it(home: Path, printed: str) ->
         stdout=subprocess.PIPE if printed == "file" else terminal,
         stderr=errors,
         text=True,
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
         env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
     ) as program:
         output = program.stdout or os.fdopen(person, encoding="utf-8", errors="replace")

@@ -22,7 +22,7 @@ from amplifier_hooks.cli.commands import serve
 from amplifier_hooks.cli.commands.serve import require_server, use_store
 from amplifier_hooks.cli.person import NotAPerson
 from tests.hooks.cli.program import PROGRAM, invoke
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 
 
 def test_a_code_logs_one_browser_in(home: Path):
@@ -163,7 +163,7 @@ def run_serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, str
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     ) as process:
         try:
             first, second = process.stdout.readline(), process.stdout.readline()

@@ -247,7 +247,7 @@ def test_after_a_break_the_rest_of_an_event_is_forgotten():
     """The half before the break is not joined to what comes after it."""
     reader = EventReader()
     reader.feed(b'id: 1\ndata: {"a"\n\ndata: half')
-    reader.forget_rest()
+    reader.discard_rest()
     assert reader.feed(b"data: whole\n\n") == [ServerEvent("message", b"whole")]
     assert reader.last_id == "1"
 
