@@ -158,11 +158,11 @@ class Story:
     def _describe(self, record: Record) -> Iterator[Line]:
         match read_body(record):
             case DispatchRecorded() as body:
-                yield from self._dispatch(record, body)
+                yield from self._describe_event(record, body)
             case HookAnswer() as answer:
                 yield from self._describe_answers(record, (answer,))
             case HookFailed() as failure:
-                yield from self._fail(record, failure)
+                yield from self._describe_failed_hook(record, failure)
             case ToolStarted() | ToolFinished() as call:
                 yield from self._describe_call(call)
             case ApprovalHandedOver() | ApprovalOutcome() | Decision() as step:
@@ -183,14 +183,14 @@ class Story:
                 self._place = f" in {name}{bundle}"
                 self._has_failures = True
             case SessionStarted():
-                yield from self._begin(record, body)
+                yield from self._describe_start(record, body)
             case SessionEnded() if self.name_agent(record):
                 return
             case _:
                 if (line := describe_alone(record)) is not None:
                     yield line
 
-    def _begin(self, record: Record, body: SessionStarted) -> Iterator[Line]:
+    def _describe_start(self, record: Record, body: SessionStarted) -> Iterator[Line]:
         if body.parent:
             self._agents.setdefault(_get_session(record), "sub-agent")
             return
@@ -200,7 +200,7 @@ class Story:
 
     # Hooks
 
-    def _fail(self, record: Record, body: HookFailed) -> Iterator[Line]:
+    def _describe_failed_hook(self, record: Record, body: HookFailed) -> Iterator[Line]:
         about = (_get_session(record), read_text(record["event"]), read_text(record["hook"]))
         self._has_failures = True
         if about not in self._failures:
@@ -250,29 +250,29 @@ class Story:
 
     # Events
 
-    def _dispatch(self, record: Record, body: DispatchRecorded) -> Iterator[Line]:
+    def _describe_event(self, record: Record, body: DispatchRecorded) -> Iterator[Line]:
         event = read_text(record["event"])
         data = body.data or {}
         describe = _EVENTS.get(event)
         if "$commitment" in data:
-            yield from self._keep_apart(event, data)
+            yield from self._describe_committed(event, data)
         elif describe is not None and not body.judged_again:
             yield from describe(self, record, data)
         else:
             yield from describe_as_on_screen(event, data)
         yield from self._describe_answers(record, body.hooks)
 
-    def _keep_apart(self, event: str, data: Data) -> Iterator[Line]:
+    def _describe_committed(self, event: str, data: Data) -> Iterator[Line]:
         """Calls are told from what their tools did; of the rest, only that there was a prompt."""
         self._tells_events = False
         if event == "prompt:submit":
             yield ("prompt", "› "), ("dim", read_text(data))
 
-    def _prompt(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_prompt(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
         yield ("prompt", "› "), ("title", read_line(data.get("prompt")))
 
-    def _call(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_call(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
         name = read_name(data.get("tool_name"))
         about = summarize_input(data.get("tool_input"))
@@ -283,14 +283,14 @@ class Story:
         if origins := self._origins.pop(_get_key(record, data.get("tool_call_id")), None):
             yield origins
 
-    def _trace(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_origins(self, record: Record, data: Data) -> Iterator[Line]:
         """Recorded before the event of the call whose hook judged it, and told behind that."""
         if len(self._origins) > _MOST_CALLS:
             self._origins.clear()
         self._origins[_get_key(record, data.get("tool_call_id"))] = describe_origins(data)
         yield from ()
 
-    def _return(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_result(self, record: Record, data: Data) -> Iterator[Line]:
         result = read_map(data.get("tool_result"))
         took = format_milliseconds(data.get("duration_ms"))
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
@@ -302,7 +302,7 @@ class Story:
         text = read_line(read_result(output))
         yield ("good", f"✓ {name}"), ("", f"  {text}" if text else ""), ("dim", f"  {took}")
 
-    def _raise(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_tool_error(self, record: Record, data: Data) -> Iterator[Line]:
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
         yield ("bad", f"✗ {name}  "), ("", read_line(get_message(data.get("error"))))
 
@@ -312,30 +312,30 @@ class Story:
         about = self._calls.pop(_get_key(record, call), "")
         return f"{read_name(tool)} {about}" if several and about else read_name(tool)
 
-    def _forget_calls(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_request(self, record: Record, data: Data) -> Iterator[Line]:
         """A model is asked again when all calls have ended, the denied ones too."""
         session = _get_session(record)
         self._calls = {key: about for key, about in self._calls.items() if key[0] != session}
         yield from ()
 
-    def _violate(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_violation(self, record: Record, data: Data) -> Iterator[Line]:
         """A denial that nothing else has told of."""
         session = _get_session(record)
         if session not in self._denied:
             yield describe_denial(data.get("hook"), data.get("event"), data.get("reason"))
         self._denied.discard(session)
 
-    def _write(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_text(self, record: Record, data: Data) -> Iterator[Line]:
         session = _get_session(record)
         self._writing[session] = self._writing.get(session, "") + read_text(data.get("delta"))
         yield from ()
 
-    def _finish_text(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_text_end(self, record: Record, data: Data) -> Iterator[Line]:
         if text := self._writing.pop(_get_session(record), "").strip():
             self._written[_get_session(record)] = text
             yield ("note", "‹ "), ("", read_line(text))
 
-    def _conclude(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_turn_end(self, record: Record, data: Data) -> Iterator[Line]:
         self._writing.pop(_get_session(record), None)  # of a reply that was interrupted
         content = read_map(data.get("final_message")).get("content")
         text = (join_blocks(content) or read_text(content)).strip()
@@ -344,14 +344,14 @@ class Story:
         if data.get("status") not in (None, "success"):
             yield (("warn", f"! the turn ended early: {read_name(data.get('status'))}"),)
 
-    def _stop(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_cancel(self, record: Record, data: Data) -> Iterator[Line]:
         yield (("warn", f"! stop requested{', at once' * (data.get('immediate') is True)}"),)
 
-    def _fork(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_fork(self, record: Record, data: Data) -> Iterator[Line]:
         self._agents[read_text(data.get("child_id"))] = read_name(data.get("agent_name"))
         yield from ()
 
-    def _break(self, record: Record, data: Data) -> Iterator[Line]:
+    def _on_error(self, record: Record, data: Data) -> Iterator[Line]:
         text = read_line(get_message(data.get("error")))
         yield ("bad", f"✗ {name_subject(record['event'])}: "), ("", text)
 
@@ -384,17 +384,17 @@ def _get_key(record: Record, call: Any) -> Key:
 
 
 _EVENTS: dict[str, Callable[[Story, Record, Data], Iterator[Line]]] = {
-    "prompt:submit": Story._prompt,
-    "provider:request": Story._forget_calls,
-    "tool:pre": Story._call,
-    "provenance:judged": Story._trace,
-    "tool:post": Story._return,
-    "tool:error": Story._raise,
-    "policy:violation": Story._violate,
-    "content_block:delta": Story._write,
-    "content_block:end": Story._finish_text,
-    "orchestrator:complete": Story._conclude,
-    "cancel:requested": Story._stop,
-    "session:fork": Story._fork,
-    "error:orchestration": Story._break,
+    "prompt:submit": Story._on_prompt,
+    "provider:request": Story._on_request,
+    "tool:pre": Story._on_call,
+    "provenance:judged": Story._on_origins,
+    "tool:post": Story._on_result,
+    "tool:error": Story._on_tool_error,
+    "policy:violation": Story._on_violation,
+    "content_block:delta": Story._on_text,
+    "content_block:end": Story._on_text_end,
+    "orchestrator:complete": Story._on_turn_end,
+    "cancel:requested": Story._on_cancel,
+    "session:fork": Story._on_fork,
+    "error:orchestration": Story._on_error,
 }
