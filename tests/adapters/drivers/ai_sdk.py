@@ -1,0 +1,30 @@
+"""Agents of Vercel's AI SDK, behind the TypeScript client."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from amplifier_hooks.frameworks import Governor
+from tests.adapters.drivers.driver import Ran, Step
+from tests.support.typescript import CANNOT, NodeDriver, need_build, read_calls
+
+need_build("ai_sdk")
+
+
+class AISdkDriver(NodeDriver):
+    """Agents of Vercel's AI SDK, behind the TypeScript client."""
+
+    name: ClassVar[str] = "ai-sdk"
+    kind: ClassVar[str] = "ai-sdk"
+    cannot: ClassVar[dict[str, str]] = CANNOT | {
+        "tools_of_an_mcp_server_are_governed": "its MCP client is a package of its own",
+    }
+
+    def keep(self, told: dict[str, Any]) -> Ran:
+        return Ran(told["answer"], read_calls(told), told["requests"], told["pieces"])
+
+    async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
+        return await self.work(hooks, script, prompt, how="stream")
+
+
+DRIVER_CLASS = AISdkDriver
