@@ -8,7 +8,7 @@ AGENTDOJO ?=
 WRITE ?=
 PROJECTS = pyproject.toml src/amplifier_core/pyproject.toml src/amplifier_audit/pyproject.toml
 
-.PHONY: help demo demo-web test test-all check bench bench-security bench-rivals slow agents adapters mcp docs screenshots mutants wheels clean
+.PHONY: help demo demo-web test test-all check bench bench-security bench-rivals slow agents adapters mcp typescript docs screenshots mutants wheels clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -52,6 +52,9 @@ adapters: .venv/dev.ok ## Run the adapters on the real frameworks (ADAPTERS="lan
 mcp: .venv/dev.ok ## Run the gateway between real MCP servers and the SDK's client
 	@scripts/mcp-servers >/dev/null
 	@AMPLIFIER_MCP=1 scripts/test -p no:randomly tests/mcp $(PYTEST_ARGS)
+
+typescript: .venv/dev.ok ## Build and test the TypeScript client, on its own and with the AI SDK and Mastra
+	@scripts/typescript $(PYTEST_ARGS)
 
 docs: .venv/dev.ok ## Build the documentation as a site in site/, and check its links
 	@.venv/bin/python scripts/docs

@@ -7,6 +7,7 @@ stage's governor instead of a bundle's.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import itertools
 import json
@@ -14,15 +15,20 @@ import os
 import secrets
 import shutil
 import socket
+import subprocess
+import threading
 from abc import abstractmethod
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 from amplifier_hooks.coverage import OVER_HTTP, Coverage
 from amplifier_hooks.external.handover import RunApproval
+from amplifier_hooks.external.opening import BundleSource, RegistrySource
 from amplifier_hooks.frameworks import Governor
 from amplifier_hooks.server.judge_server import (
     ListenSettings,
@@ -34,6 +40,7 @@ from amplifier_hooks.server.judging.host import JudgeHost
 from amplifier_hooks.server.judging.judging import PeopleAsked
 from amplifier_hooks.server.judging.session import JudgedSession, ShownMessages, Terms
 from tests.adapters.drivers.driver import Driver, Ran, Step
+from tests.support.adapter_runs.plain_mcp_server import record_calls
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "typescript"
 PROGRAM = CLIENT / "dist" / "test" / "contract.js"
@@ -49,6 +56,8 @@ CANNOT = {
     "a_question_in_the_synchronous_entry_point": NO_SYNC,
     "a_question_is_handed_over_to_the_framework": NO_INTERRUPT,
     "an_answer_to_something_else_runs_nothing": NO_INTERRUPT,
+    "the_frameworks_own_answer_counts": NO_INTERRUPT,
+    "the_frameworks_own_yes_is_bound_to_what_was_shown": NO_INTERRUPT,
     "a_conversation_is_one_session": NO_CONVERSATION,
 }
 
@@ -59,12 +68,13 @@ class StageHost(JudgeHost):
     def __init__(self, settings: ListenSettings, governor: Governor) -> None:
         super().__init__(settings.judge)
         self._governor = governor
+        source: Any = governor._source
+        if isinstance(source, RegistrySource | BundleSource):
+            asked = PeopleAsked(RunApproval(source._settings.approval))
+            source._settings = replace(source._settings, approval=asked)
 
     async def _build(self, body: bodies.NewSession, owner: str, session_id: str) -> JudgedSession:
         run = await self._governor.open(replace(OVER_HTTP, framework=body.program))
-        approval = run.coordinator.approval_system
-        if isinstance(approval, RunApproval):
-            run.coordinator.approval_system = PeopleAsked(approval)
         terms = Terms(
             id=session_id,
             owner=owner,
@@ -99,66 +109,51 @@ async def serve(governor: Governor) -> AsyncIterator[tuple[str, str]]:
 
 
 class Node:
-    """The process in which agents run: lines in, lines out."""
+    """The process in which agents run: lines in, lines out. All tests of a run share one."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._numbers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._reading = asyncio.create_task(self._read())
-
-    @classmethod
-    async def start(cls) -> Node:
-        """Start it; what it writes to its standard error is ours."""
+    def __init__(self) -> None:
         program = shutil.which("node") or "node"
-        process = await asyncio.create_subprocess_exec(
-            program,
-            str(PROGRAM),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=2**26,
+        self._process = subprocess.Popen(
+            [program, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        return cls(process)
+        atexit.register(self._process.kill)
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, Future[dict[str, Any]]] = {}
+        threading.Thread(target=self._read, daemon=True).start()
 
-    async def do(self, job: dict[str, Any]) -> dict[str, Any]:
-        """What became of a job; who is cancelled stops it first."""
+    async def do(self, job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """What became of a job, and whether it was stopped: who is cancelled stops it first."""
         number = next(self._numbers)
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer = self._waiting[number] = Future[dict[str, Any]]()
         self._send({"id": number, **job})
-        try:
-            return await asyncio.shield(answer)
-        except asyncio.CancelledError:
-            self._send({"id": number, "stop": True})
-            raise Stopped(await answer) from None
+        waiting = asyncio.wrap_future(answer)
+        is_stopped = False
+        while not waiting.done():
+            try:
+                await asyncio.shield(waiting)
+            except asyncio.CancelledError:
+                is_stopped = True
+                self._send({"id": number, "stop": True})
+        return waiting.result(), is_stopped
 
     def _send(self, line: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(line).encode() + b"\n")
+        self._process.stdin.flush()
 
-    async def _read(self) -> None:
+    def _read(self) -> None:
         assert self._process.stdout is not None
-        async for line in self._process.stdout:
+        for line in self._process.stdout:
             answer = json.loads(line)
             self._waiting.pop(answer["id"]).set_result(answer)
         for one in self._waiting.values():
             one.set_exception(RuntimeError("the Node process ended"))
 
-    async def stop(self) -> None:
-        """End it, and wait."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        await self._process.wait()
-        await self._reading
 
-
-class Stopped(asyncio.CancelledError):
-    """A job was stopped; what happened until then."""
-
-    def __init__(self, answer: dict[str, Any]) -> None:
-        super().__init__()
-        self.answer = answer
+@cache
+def start_node() -> Node:
+    """The process of this run of the tests."""
+    return Node()
 
 
 def read_calls(told: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -173,7 +168,6 @@ class NodeDriver(Driver):
     kind: ClassVar[str]
 
     def __init__(self) -> None:
-        self._node: Node | None = None
         self._servers: dict[Governor, tuple[str, str]] = {}
         self._users = 0
         self._open = contextlib.AsyncExitStack()
@@ -188,18 +182,37 @@ class NodeDriver(Driver):
         return await self.work(hooks, script, prompt, helper=_describe(helper))
 
     async def work(
-        self, hooks: Governor, script: list[Step], prompt: str, how: str = "run", helper: Any = None
+        self,
+        hooks: Governor,
+        script: list[Step],
+        prompt: str,
+        how: str = "run",
+        helper: list[Any] | None = None,
+        mcp: list[str] | None = None,
     ) -> Ran:
-        async with self._serving(hooks) as (node, url, token):
-            job = {"kind": self.kind, "how": how, "url": url, "token": token, "prompt": prompt}
-            try:
-                answer = await node.do({**job, "script": _describe(script), "helper": helper})
-            except Stopped as stopped:
-                self.keep(stopped.answer["ran"])
-                raise asyncio.CancelledError from None
+        async with self._serving(hooks) as (url, token):
+            job: dict[str, Any] = {
+                "kind": self.kind,
+                "how": how,
+                "url": url,
+                "token": token,
+                "prompt": prompt,
+            }
+            job |= {"script": _describe(script), "helper": helper, "mcp": mcp}
+            answer, is_stopped = await start_node().do(job)
         ran = self.keep(answer["ran"])
+        if is_stopped:
+            raise asyncio.CancelledError
         if "error" in answer:
             raise RuntimeError(answer["error"])
+        return ran
+
+    async def work_with_mcp(self, hooks: Governor, script: list[Step], prompt: str) -> Ran:
+        """With the tools of an MCP server, which records what it was called for."""
+        calls: list[tuple[str, dict[str, Any]]] = []
+        with record_calls(calls) as command:
+            ran = await self.work(hooks, script, prompt, mcp=command)
+        ran.calls += calls
         return ran
 
     @abstractmethod
@@ -207,22 +220,18 @@ class NodeDriver(Driver):
         """What happened, made in the module of the driver, where a test can see it."""
 
     @asynccontextmanager
-    async def _serving(self, hooks: Governor) -> AsyncIterator[tuple[Node, str, str]]:
-        """A process and a server for all runs at once; who is last stops them."""
+    async def _serving(self, hooks: Governor) -> AsyncIterator[tuple[str, str]]:
+        """One server for all runs at once; who is last stops it."""
         self._users += 1
         try:
             async with self._opening:
-                if self._node is None:
-                    self._node = await Node.start()
-                    self._open.push_async_callback(self._node.stop)
                 if hooks not in self._servers:
                     self._servers[hooks] = await self._open.enter_async_context(serve(hooks))
-            yield self._node, *self._servers[hooks]
+            yield self._servers[hooks]
         finally:
             self._users -= 1
             if not self._users:
                 opened, self._open = self._open, contextlib.AsyncExitStack()
-                self._node = None
                 self._servers.clear()
                 await opened.aclose()
 

@@ -6,13 +6,16 @@
  */
 
 import { createInterface } from "node:readline";
+import { createMCPClient } from "@ai-sdk/mcp";
+import { Experimental_StdioMCPTransport as StdioMCPTransport } from "@ai-sdk/mcp/mcp-stdio";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
+import { MCPClient } from "@mastra/mcp";
 import { type ToolSet, generateText, isStepCount, streamText, tool } from "ai";
 import { type MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import * as sdk from "../src/ai-sdk.js";
-import { Guard, NotRun, Refused, type Run } from "../src/index.js";
+import { Guard, Refused, type Run } from "../src/index.js";
 import * as mastra from "../src/mastra.js";
 import { type Call, type Step, scripted } from "./scripted.js";
 
@@ -24,6 +27,8 @@ interface Job {
   token: string;
   script: Step[];
   helper: Step[] | null;
+  /** The command of an MCP server that has the tools. */
+  mcp: string[] | null;
   prompt: string;
   stop?: true;
 }
@@ -110,9 +115,11 @@ const work: Work = async (run, job, ran) => {
     });
   const tools: ToolSet = { note: make("note", "text"), wipe: make("wipe", "path"), boom: make("boom", "text") };
   if (job.helper) tools["helper"] = make("helper", "task");
+  const [command = "", ...args] = job.mcp ?? [];
+  const client = job.mcp && (await createMCPClient({ transport: new StdioMCPTransport({ command, args }) }));
   const options = {
     model: sdk.governedModel(model, run),
-    tools: sdk.governed(tools, run),
+    tools: sdk.governed(client ? await client.tools() : tools, run),
     prompt: job.prompt,
     stopWhen: isStepCount(10),
     maxRetries: 0,
@@ -129,6 +136,7 @@ const work: Work = async (run, job, ran) => {
     }
     return text;
   } finally {
+    await client?.close();
     keepRequests(model, ran);
   }
 };
@@ -140,6 +148,8 @@ function keepRequests(model: MockLanguageModelV4, ran: Ran): void {
 // Mastra
 
 type MastraModel = Extract<ConstructorParameters<typeof Agent>[0]["model"], { specificationVersion: "v4" }>;
+
+type Tools = Awaited<ReturnType<MCPClient["listTools"]>>;
 
 const workInMastra: Work = async (run, job, ran) => {
   const model = scripted(...job.script);
@@ -153,14 +163,19 @@ const workInMastra: Work = async (run, job, ran) => {
         return use(ran, id, args as Arguments);
       },
     });
-  const tools: Record<string, ReturnType<typeof make>> = { note: make("note", "text"), wipe: make("wipe", "path"), boom: make("boom", "text") };
+  const tools: Record<string, Tools[string]> = { note: make("note", "text"), wipe: make("wipe", "path"), boom: make("boom", "text") };
   if (job.helper) tools["helper"] = make("helper", "task");
+  const [command = "", ...args] = job.mcp ?? [];
+  const client = job.mcp && new MCPClient({ id: `${job.id}`, servers: { notes: { command, args } } });
+  for (const [name, one] of Object.entries((await client?.listTools()) ?? {})) {
+    tools[name.replace("notes_", "")] = one;
+  }
   const agent = new Agent({
     id: "agent",
     name: "agent",
     instructions: "",
     model: mastra.governedModel(model, run) as MastraModel,
-    tools: mastra.governed(tools, run),
+    tools: mastra.governed(tools, run) as Tools,
     maxRetries: 0,
   });
   try {
@@ -174,6 +189,7 @@ const workInMastra: Work = async (run, job, ran) => {
     if (streamed.error) throw streamed.error;
     return await streamed.text;
   } finally {
+    await client?.disconnect();
     keepRequests(model, ran);
   }
 };
@@ -197,11 +213,17 @@ async function serve(job: Job): Promise<void> {
       { signal: stop.signal },
     );
   } catch (thrown) {
-    if (thrown instanceof Refused) ran.answer = thrown.message;
-    else error = thrown instanceof NotRun ? String(thrown) : String((thrown as Error)?.message ?? thrown);
+    if (isDenial(thrown)) ran.answer = thrown.message;
+    else error = thrown instanceof Error ? thrown.message : String(thrown);
   }
   stops.delete(job.id);
   process.stdout.write(`${JSON.stringify({ id: job.id, ran, error })}\n`);
+}
+
+/** Whether hooks said no, rather than nobody could say yes. */
+function isDenial(error: unknown): error is Refused {
+  if (!(error instanceof Refused)) return false;
+  return error.cause === undefined || (error.cause as { code?: string }).code === "session_denied";
 }
 
 // What Mastra logs of failures belongs to nobody here.

@@ -1,7 +1,7 @@
 /** Mastra itself, with a scripted model, behind hooks. */
 
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { MockLanguageModelV4 } from "ai/test";
@@ -17,8 +17,12 @@ type Model = Extract<ConstructorParameters<typeof Agent>[0]["model"], { specific
 let judge: Judge;
 beforeEach(async () => {
   judge = await Judge.start();
+  mock.method(console, "error", () => {}); // where Mastra logs what we refuse
 });
-afterEach(() => judge.stop());
+afterEach(async () => {
+  mock.restoreAll();
+  await judge.stop();
+});
 
 function makeTools(ran: Body[]) {
   return {

@@ -16,12 +16,15 @@ class MastraDriver(NodeDriver):
 
     name: ClassVar[str] = "mastra"
     kind: ClassVar[str] = "mastra"
-    cannot: ClassVar[dict[str, str]] = CANNOT | {
-        "tools_of_an_mcp_server_are_governed": "its MCP client is a package of its own",
-    }
+    cannot: ClassVar[dict[str, str]] = CANNOT
 
     def keep(self, told: dict[str, Any]) -> Ran:
         return Ran(told["answer"], read_calls(told), told["requests"], told["pieces"])
+
+    async def run_with_mcp(
+        self, hooks: Governor, script: list[Step], prompt: str = "Do it."
+    ) -> Ran:
+        return await self.work_with_mcp(hooks, script, prompt)
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         return await self.work(hooks, script, prompt, how="stream")
