@@ -210,13 +210,14 @@ def is_local(path: Path, mounts: Path = _MOUNTS) -> bool:
         real = path.resolve()
     except (OSError, RuntimeError):
         return False
-    kinds: dict[Path, str] = {}
+    kinds: dict[str, str] = {}
     for line in table.splitlines():
         before, _, after = line.partition(" - ")
         words = before.split(" ")
         if len(words) > 4 and after:
-            kinds[Path(_unescape(words[4]))] = after.split(" ")[0]  # a later one covers it
-    found = next((kinds[one] for one in (real, *real.parents) if one in kinds), "")
+            kinds[_unescape(words[4])] = after.split(" ")[0]  # a later one covers it
+    above = map(str, (real, *real.parents))
+    found = next((kinds[one] for one in above if one in kinds), "")
     return found in _LOCAL
 
 

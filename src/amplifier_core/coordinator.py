@@ -456,17 +456,18 @@ class SessionCoordinator(CompatInterface, ModuleHost):
 
     def _record_registration(self, change: str, handler: HookHandler) -> None:
         handler.shadow = handler.shadow or getattr(self.mounting, "shadows", False)
-        kind = HookRegistered if change == "registered" else HookUnregistered
-        body = kind(
-            priority=handler.priority,
-            on_error=handler.on_error,
-            timeout=handler.timeout,
-            shadow=handler.shadow,
-        )
-        if self.mounting is not None:
-            body.kind = self.mounting.kind
-            body.module = self.mounting.id
-        self._trail.write(body, event=handler.event, handler=handler)
+        if self._trail.records:
+            kind = HookRegistered if change == "registered" else HookUnregistered
+            body = kind(
+                priority=handler.priority,
+                on_error=handler.on_error,
+                timeout=handler.timeout,
+                shadow=handler.shadow,
+            )
+            if self.mounting is not None:
+                body.kind = self.mounting.kind
+                body.module = self.mounting.id
+            self._trail.write(body, event=handler.event, handler=handler)
         if change == "registered":
             advice = handler.advice.values()
             self._trail.pending_messages += [

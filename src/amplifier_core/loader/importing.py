@@ -327,7 +327,7 @@ class _Tree(InspectLoader):
         known = taken.get(self.name)
         if known is None or known.start != self.start or self.name not in sys.modules:
             return False
-        return bool(self._read_all() == known._read_all())
+        return known.sources is self.sources or bool(self._read_all() == known._read_all())
 
     def _read_all(self) -> dict[Path, bytes]:
         return {path: self.sources.read(path) for path in self.sources.list_below(self.start)}

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from amplifier_core import events
 from amplifier_core.answers import Outcome
@@ -39,11 +38,12 @@ from amplifier_hooks.external.handover import RunApproval
 from amplifier_hooks.external.loops import Home
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.guards.policy.unread_tools import collect_readers, offer_reader
+from amplifier_hooks.machine.background import Turns
 
 UNLIMITED = {"session": {"limits": {"tool_calls_at_once": None}}}
 """A framework knows best how many of its calls run at once."""
 
-_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+_TURNS = Turns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class BundleSource:
 
 async def _take_turn() -> None:
     """Runs that begin together are opened one by one: the loop does other things between."""
-    async with _TURNS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+    async with _TURNS.take():
         await asyncio.sleep(0)
 
 

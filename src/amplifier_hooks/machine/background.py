@@ -1,11 +1,12 @@
-"""Background work: a hook starts it, and nobody waits for it."""
+"""Work in the background, for which nobody waits, and turns of work that many want at once."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import logging
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 from amplifier_core.utils import describe_error
@@ -51,3 +52,23 @@ class BackgroundTasks:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+
+class Turns:
+    """So many at once of each event loop; the others wait, and the loop does other things."""
+
+    def __init__(self, at_once: int = 1) -> None:
+        self._at_once = at_once
+        self._by_loop: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
+
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[None]:
+        """Wait for a turn, and have it."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._by_loop:
+            # Who waited holds on to its loop, so that one is not forgotten by itself.
+            for one in [one for one in list(self._by_loop) if one.is_closed()]:
+                self._by_loop.pop(one, None)
+            self._by_loop[loop] = asyncio.Semaphore(self._at_once)
+        async with self._by_loop[loop]:
+            yield

@@ -72,8 +72,9 @@ class Snapshot:
             self.read_tree(start)
         elif not self._sealed and start.is_file():
             self.read(start)
-        below = f"{start}/".replace("//", "/")
-        return sorted(path for path in self._kept if path == start or str(path).startswith(below))
+        name, below = str(start), f"{start}/".replace("//", "/")
+        # As texts: each module of a session asks several times, and parts of paths take long.
+        return sorted(p for p in self._kept if str(p) == name or str(p).startswith(below))
 
     def seal(self) -> None:
         """Read nothing more."""

@@ -7,7 +7,7 @@ import contextvars
 
 import pytest
 
-from amplifier_hooks.machine.background import BackgroundTasks
+from amplifier_hooks.machine.background import BackgroundTasks, Turns
 
 
 async def test_a_background_failure_is_logged_and_nothing_else(
@@ -87,3 +87,39 @@ async def test_a_cancelled_task_is_no_failure(caplog: pytest.LogCaptureFixture) 
     tasks.start(asyncio.sleep(60))
     await tasks.close()
     assert caplog.text == ""
+
+
+async def test_so_many_have_a_turn_at_once() -> None:
+    """The others wait for theirs, also when one fails."""
+    turns = Turns(2)
+    running: list[int] = []
+    most: list[int] = []
+
+    async def work(number: int) -> None:
+        async with turns.take():
+            running.append(number)
+            most.append(len(running))
+            await asyncio.sleep(0)
+            running.remove(number)
+            if number == 1:
+                raise ValueError
+
+    results = await asyncio.gather(*map(work, range(6)), return_exceptions=True)
+    assert [one for one in results if one is not None] == [results[1]]
+    assert max(most) == 2
+
+
+def test_loops_do_not_wait_for_one_another_and_are_forgotten() -> None:
+    """Each has its own turns; of those that are closed, at most the last is remembered."""
+    turns = Turns()
+
+    async def take() -> None:
+        async with turns.take():
+            await asyncio.sleep(0)
+
+    async def take_twice() -> None:
+        await asyncio.gather(take(), take())
+
+    for _ in range(3):
+        asyncio.run(take_twice())
+    assert len(turns._by_loop) == 1

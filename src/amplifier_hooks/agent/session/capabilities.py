@@ -149,7 +149,8 @@ def list_answer_files(
 def list_roots(plan: Mapping[str, Any], folder: Path) -> tuple[Path, ...]:
     """The working directory, and the others that tools of the plan were given."""
     base = folder.resolve()
-    return tuple(dict.fromkeys([base, *(resolve(root, base) for root in _name_roots(plan))]))
+    named = dict.fromkeys(_name_roots(plan))
+    return tuple(dict.fromkeys([base, *(resolve(root, base) for root in named)]))
 
 
 def _name_roots(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -83,6 +83,8 @@ def _name_file(bundle: Bundle) -> str:
 
 def record_origin(session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
     """Say in the trail of a session where it comes from, so that the trail can be found again."""
+    if not session.coordinator.trail.records:
+        return
     origin = find_origin(bundle, folder)
     loaded = BundleLoaded(
         folder=origin.folder,

@@ -25,6 +25,7 @@ from amplifier_hooks.agent.session.open_calls import (
     follow_waiting,
     unknown_outcomes,
 )
+from amplifier_hooks.machine.background import Turns
 from amplifier_hooks.machine.locations import find_data_home
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 GUARD = "trail-guard"
 # Before every other hook: nobody needs to be asked about a call that cannot be recorded.
 GUARD_PRIORITY = -1_000_000
+
+_OPENINGS = Turns(2)
+"""More threads at once would open fifty trails sooner, and hold up the loop meanwhile."""
 
 OnFailure = Literal["deny", "stop", "warn"]
 
@@ -96,17 +100,21 @@ async def open_trail(
     if options.get("socket"):
         return await _connect(options, session_id, settings, alarm)
     key = find_key(options.get("sign"))
-    signer = await asyncio.to_thread(_load_signer, key, create=options.get("sign") is True)
     path = locate_trail(options, session_id)
-    return await AuditLog.open(
-        path,
-        settings,
-        name=path.name,
-        signer=signer,
-        watch=() if key is None else (key,),
-        anchors=tuple(_make_anchors(options, path, alarm)),
-        alarm=alarm,
-    )
+
+    def open_here() -> AuditLog:
+        return AuditLog(
+            path,
+            settings,
+            name=path.name,
+            signer=_load_signer(key, create=options.get("sign") is True),
+            watch=() if key is None else (key,),
+            anchors=tuple(_make_anchors(options, path, alarm)),
+            alarm=alarm,
+        )
+
+    async with _OPENINGS.take():
+        return await asyncio.to_thread(open_here)
 
 
 def _make_anchors(
