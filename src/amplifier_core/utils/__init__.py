@@ -66,6 +66,7 @@ PUBLIC_MODULES = (
     "calling",
     "conversation",
     "copying",
+    "frozen",
     "nested",
     "retry",
     "slots",
