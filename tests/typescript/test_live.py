@@ -170,7 +170,7 @@ def test_an_agent_waits_for_the_answer_in_the_browser(
 
 
 def test_a_no_from_another_process_runs_nothing(world: World, example: Example) -> None:
-    """`amplifier approvals` answers what `amplifier judge` asks, by the id that the program says."""
+    """`amplifier approvals` answers what `amplifier judge` asks, by the id that is printed."""
     world.judge()
     world.serve_models(AGENT)
     with world.start("node", str(example("ai-sdk-agent")), "Write it") as agent:
