@@ -91,9 +91,10 @@ LANGCHAIN = Coverage(
     },
     injections_stay="in the thread",
     unseen=(
-        "what sub-agents without the middleware do; that a tool starts one is noticed. Of their "
-        "tool calls a net sees the start, and can stop the sub-agent: "
-        "config={'callbacks': [middleware.net()]}",
+        "prompts, requests, replies and answers of sub-agents without the middleware: of those, "
+        "hooks see the tool calls that go through a ToolNode",
+        "other tool calls of such a sub-agent; that a tool starts one is noticed, and a net can "
+        "stop it: config={'callbacks': [middleware.net()]}",
         "tools that a program calls itself, outside an agent",
         "prompts and requests to models in graphs of LangGraph that were not made by create_agent, "
         "and their tool calls unless the ToolNode has the middleware",

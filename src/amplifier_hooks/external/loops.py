@@ -81,6 +81,12 @@ def find_running_loop() -> asyncio.AbstractEventLoop | None:
 _unstoppable: set[asyncio.Future[Any]] = set()
 
 
+HELD_UP = (
+    "A run that was started on this event loop cannot be continued synchronously on its thread: "
+    "use the asynchronous entry point of the framework"
+)
+
+
 class Home:
     """Where a run lives: its locks, tasks and files belong to one loop."""
 
@@ -91,14 +97,16 @@ class Home:
         """The loop, or the process's own where the program no longer runs it."""
         return self.loop if self.loop.is_running() else start_own_loop()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether this thread runs the loop: then it cannot wait for what is done there."""
+        return find_running_loop() is self._find_loop()
+
     def find_loop_for_thread(self) -> asyncio.AbstractEventLoop:
         """The loop, for a thread that will wait for it; RuntimeError in the loop's own thread."""
         loop = self._find_loop()
-        if find_running_loop() is loop:
-            raise RuntimeError(
-                "A run that was started on this event loop cannot be continued synchronously on "
-                "its thread: use the asynchronous entry point of the framework"
-            )
+        if self.is_here:
+            raise RuntimeError(HELD_UP)
         return loop
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -223,6 +223,14 @@ def _find_prompt(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     return said[::-1]
 
 
+def read_task(state: Any) -> str:
+    """What an agent was last asked to do, by the state of its graph."""
+    messages = state.get("messages") if isinstance(state, Mapping) else state
+    messages = messages if isinstance(messages, list) else getattr(state, "messages", [])
+    said = (one for one in reversed(messages) if isinstance(one, HumanMessage))
+    return next((read_text(one.content) for one in said), "")
+
+
 def change_prompt(state: Mapping[str, Any], verdict: TextVerdict) -> dict[str, Any] | None:
     """What becomes of the state: nothing, another prompt, or the end of the run.
 

@@ -25,6 +25,7 @@ from amplifier_hooks.external.calling import Wanted
 from amplifier_hooks.external.handover import HandOver
 from amplifier_hooks.external.verdicts import TextVerdict
 from amplifier_hooks.frameworks.governing import Governable, govern
+from amplifier_hooks.frameworks.langchain.inner_agents import check_loop, watch_call
 from amplifier_hooks.frameworks.langchain.messages import (
     Kept,
     Result,
@@ -43,13 +44,14 @@ from amplifier_hooks.frameworks.langchain.messages import (
     read_prompt,
     read_reply,
     read_result,
+    read_task,
     refuse_call,
     store,
     write_refusal,
 )
 from amplifier_hooks.frameworks.langchain.questions import ask
 from amplifier_hooks.frameworks.langchain.runs import Governed, GovernedRuns
-from amplifier_hooks.frameworks.langchain.sub_agents import Net, Stopped, mediate, watch_call
+from amplifier_hooks.frameworks.langchain.sub_agents import Net, Stopped, mediate
 
 State: TypeAlias = AgentState[Any]
 Update: TypeAlias = dict[str, Any] | None
@@ -190,16 +192,18 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Take the call through hooks and people to the tool, and the result back."""
+        check_loop()
         governed = self._runs.find()
         self._check_place(handler)
 
-        with governed.work_sync() as run:
+        with governed.work_sync(read_task(request.state)) as run:
             if run is None:
                 return refuse_call(request.tool_call, governed.refusal)
 
             def handle(given: dict[str, Any]) -> Any:
-                with watch_call(run, _name_tool(request)):
-                    return handler(_change_call(request, given))
+                changed = _change_call(request, given)
+                with watch_call(run, _name_tool(request), changed, self):
+                    return handler(changed)
 
             try:
                 called = run.call_sync(_want(request, handle, governed), self._hand_over(governed))
@@ -217,13 +221,14 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
         governed = self._runs.find()
         self._check_place(handler)
 
-        async with governed.work() as run:
+        async with governed.work(read_task(request.state)) as run:
             if run is None:
                 return refuse_call(request.tool_call, governed.refusal)
 
             async def handle(given: dict[str, Any]) -> Any:
-                with watch_call(run, _name_tool(request)):
-                    return await handler(_change_call(request, given))
+                changed = _change_call(request, given)
+                with watch_call(run, _name_tool(request), changed, self):
+                    return await handler(changed)
 
             try:
                 called = await run.call(_want(request, handle, governed), self._hand_over(governed))

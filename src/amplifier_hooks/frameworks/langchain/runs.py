@@ -142,6 +142,10 @@ def _find_executor(config: dict[str, Any]) -> Any:
     return getattr(schedule, "__self__", None)
 
 
+TOO_LATE = (
+    "A hook changed the task of this agent, which had it already: give it AmplifierMiddleware, and "
+    "its task can be changed"
+)
 OVER = "The run has ended, so nothing was done."
 STOPPED = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 
@@ -162,6 +166,8 @@ class Governed:
         self._spawning: Spawning = (
             Spawning(governor, graph.agent) if before is None else before._spawning
         )
+        self._has_begun: bool = False if before is None else before._has_begun
+        """Whether the graph has the middleware, which tells of its answer."""
         self._busy = 0
         self._reason: EndReason | None = None
         self._counting = threading.Lock()
@@ -196,6 +202,7 @@ class Governed:
         return verdict
 
     def _keep(self, asked: TextVerdict, found: tuple[Run | None, TextVerdict]) -> TextVerdict:
+        self._has_begun = True
         self.run, verdict = found
         if self.run is None:
             return self._refuse(verdict)
@@ -203,20 +210,24 @@ class Governed:
 
     # What happens in it
 
-    async def find_run(self) -> Run | None:
-        """The run; opened now if LangGraph has resumed what another process began."""
+    async def find_run(self, task: str = "") -> Run | None:
+        """The run; opened now if LangGraph has resumed what another process began.
+
+        So is that of a graph without the middleware, whose first tool call this is; `task` is what
+        it was asked to do.
+        """
         async with self._opening_async:
-            if self._must_open():
+            if self._must_open() and self._may_work(await self._spawning.ask(task)):
                 try:
                     self.run = await self._governor.open(LANGCHAIN, self.graph.agent)
                 except SessionDenied as error:
                     self.refusal = str(error)
         return None if self.refusal else self.run
 
-    def find_run_sync(self) -> Run | None:
+    def find_run_sync(self, task: str = "") -> Run | None:
         """The same for a thread."""
         with self._opening:
-            if self._must_open():
+            if self._must_open() and self._may_work(self._spawning.ask_sync(task)):
                 try:
                     self.run = self._governor.open_sync(LANGCHAIN, self.graph.agent)
                 except SessionDenied as error:
@@ -228,10 +239,17 @@ class Governed:
             self.refusal = OVER
         return self.run is None and not self.refusal
 
+    def _may_work(self, asked: TextVerdict) -> bool:
+        if asked.allowed and asked.changed:
+            self.refusal = TOO_LATE
+        elif not asked.allowed:
+            self.refusal = asked.text
+        return not self.refusal
+
     @contextlib.asynccontextmanager
-    async def work(self) -> AsyncIterator[Run | None]:
+    async def work(self, task: str = "") -> AsyncIterator[Run | None]:
         """Do something in the run; it is not ended meanwhile."""
-        run = await self.find_run()
+        run = await self.find_run(task)
         self._enter()
         try:
             yield run
@@ -240,9 +258,9 @@ class Governed:
                 await self.end(reason)
 
     @contextlib.contextmanager
-    def work_sync(self) -> Iterator[Run | None]:
+    def work_sync(self, task: str = "") -> Iterator[Run | None]:
         """The same for a thread."""
-        run = self.find_run_sync()
+        run = self.find_run_sync(task)
         self._enter()
         try:
             yield run
@@ -268,7 +286,8 @@ class Governed:
         """
         self.is_alive = False
         with self._counting:
-            self._reason = read_reason(error, has_answered=self.answer is not None)
+            has_answered = self.answer is not None or not self._has_begun
+            self._reason = read_reason(error, has_answered=has_answered)
             return None if self._busy else self._reason
 
     async def end(self, reason: EndReason) -> None:

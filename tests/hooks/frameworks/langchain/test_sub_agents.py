@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("langchain")
 
 from langchain.agents import create_agent
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -216,10 +217,33 @@ def make_middleware(stage: Stage, ungoverned: Ungoverned = "warn") -> AmplifierM
     return AmplifierMiddleware(hooks)
 
 
+def make_graph(script: list[Step], ran: Ran, name: str | None = None) -> Any:
+    """A graph whose own node calls the tools: nothing there can be taken over."""
+    model, tools = make_model(script, []), {one.name: one for one in make_tools(ran)}
+
+    async def work(state: MessagesState) -> Any:
+        calls = state["messages"][-1].tool_calls
+        return {"messages": [await tools[one["name"]].ainvoke(one) for one in calls]}
+
+    def work_sync(state: MessagesState) -> Any:
+        calls = state["messages"][-1].tool_calls
+        return {"messages": [tools[one["name"]].invoke(one) for one in calls]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", RunnableLambda(work_sync, work))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile(name=name)
+
+
 def make_helper(ran: Ran, name: str | None = "cleaner", **more: Any) -> StructuredTool:
-    """A tool that makes an agent and has it work."""
+    """A tool that makes an agent and has it work; without `more`, one of no known kind."""
 
     def make() -> Any:
+        if not more:
+            return make_graph(WIPE, ran, name)
         return create_agent(make_model(WIPE, []), make_tools(ran), name=name, **more)
 
     async def call_async(task: str) -> str:
@@ -349,7 +373,7 @@ DENY = HookResult(action="deny", reason="not on my machine")
 
 def make_pair(ran: Ran, helper: list[Step]) -> tuple[StructuredTool, Any]:
     """A tool that calls a sub-agent without any middleware, and that sub-agent."""
-    inner: Any = create_agent(make_model(helper, []), make_tools(ran))
+    inner = make_graph(helper, ran)
 
     async def call_async(task: str) -> str:
         """Have somebody else do it."""
