@@ -115,7 +115,7 @@ class Life(RuleBasedStateMachine):
     @rule(one=approvals, answered=st.booleans())
     def withdraw(self, one: Expected, answered: bool) -> None:
         """The agent stops asking."""
-        said = {"by": "ann", "option": "Allow once"} if answered else {}
+        said: dict[str, Any] = {"by": "ann", "option": "Allow once"} if answered else {}
         done = self.run(self.store.approvals.withdraw(one.asked.id, **said))
         if one.status == "pending":
             one.status = "expired" if self.is_overdue(one) else "cancelled"

@@ -93,7 +93,7 @@ async def approve(store: Store, **changes: Any) -> Approval:
     return await decide(store, await ask(store, **changes))
 
 
-def read_call(approval: Approval) -> Mapping[str, str]:
+def read_call(approval: Approval) -> Mapping[str, Any]:
     """The arguments of a claim that name its call."""
     request = approval.request
     return {

@@ -23,9 +23,9 @@ class TooDeep(ValueError):
 
 
 def to_plain(value: Any) -> Any:
-    """One level of what the encoder of JSON does not know."""
+    """What the encoder of JSON does not know: a model as a whole, of others one level."""
     if isinstance(value, BaseModel):
-        return dict(value)
+        return value.model_dump()
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):

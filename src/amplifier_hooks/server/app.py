@@ -74,17 +74,17 @@ def _describe(name: str, known: tuple[str, ...]) -> str:
     return f"{name!r} is no parameter; there are: {', '.join(sorted(known))}"
 
 
-# The stream stands before the approval that would otherwise be named "stream".
+# What is asked for most comes first: routes are tried one after another.
 _ROUTERS = (
-    access.login_router,
+    agents.router,
     approvals.router,
+    access.login_router,
     approvals.rules_router,
     sessions.router,
     hosting.router,
     judging.router,
     statistics.router,
     access.tokens_router,
-    agents.router,
     witness.router,
 )
 

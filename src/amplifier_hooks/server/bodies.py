@@ -23,7 +23,7 @@ def check_text(text: str) -> str:
     """Refuse what no column of text holds: NUL, and halves of surrogate pairs."""
     if "\0" in text:
         raise ValueError("has a NUL character")
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         raise ValueError("has half of a surrogate pair")
     return text
 

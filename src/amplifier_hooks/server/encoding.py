@@ -48,15 +48,15 @@ def _to_plain(value: Any) -> Any:
 
 def describe_approval(approval: Approval) -> dict[str, Any]:
     """An approval for clients; while it is pending, with the scopes that a person may choose."""
-    described = dict(approval)
+    described = approval.model_dump()
     if approval.status == "pending":
-        described["scopes"] = describe_scopes(approval)
+        described["scopes"] = [scope.model_dump() for scope in describe_scopes(approval)]
     return described
 
 
-def hide_nonce(approval: Approval) -> Approval:
-    """Without what a decision must name: who asks has no use for it."""
-    return approval.model_copy(update={"nonce": ""})
+def describe_for_agent(approval: Approval) -> dict[str, Any]:
+    """An approval for who asked: without what a decision must name, and what it could keep."""
+    return {**approval.model_dump(), "nonce": ""}
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -115,7 +115,7 @@ async def _answer_store_error(request: Request, error: Exception) -> Response:
     status, body = describe_error(error)
     caller = request.scope.get("state", {}).get("caller")
     if "approval" in body and not (isinstance(caller, Caller) and caller.may(READ)):
-        body["approval"] = hide_nonce(body["approval"])
+        body["approval"] = describe_for_agent(body["approval"])
     note_problem(request.scope, status, body["error"]["code"], str(error))
     found = answer(body, status)
     if status == 503:

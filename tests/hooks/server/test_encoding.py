@@ -41,8 +41,8 @@ from amplifier_hooks.server.encoding import (
     answer,
     describe_approval,
     describe_error,
+    describe_for_agent,
     encode,
-    hide_nonce,
 )
 from amplifier_hooks.server.routes.statistics import OTHERS, write_metrics
 from tests.hooks.server.world import World, allow, make_request
@@ -72,7 +72,7 @@ def test_values_of_any_kind_become_objects_and_lists():
 
 def test_an_approval_has_its_scopes_while_it_is_pending():
     """What a person is about to grant is shown in words before the click."""
-    assert describe_approval(make())["scopes"][0].id == "exact"
+    assert describe_approval(make())["scopes"][0]["id"] == "exact"
     assert "scopes" not in describe_approval(make("denied"))
     nested = json.loads(encode({"approvals": [make()]}))
     assert nested["approvals"][0]["request"]["options"][1]["label"] == "Allow once"
@@ -99,8 +99,10 @@ def test_an_answer_is_json_with_its_status():
 
 def test_the_nonce_can_be_hidden():
     """Nothing else changes."""
-    assert hide_nonce(make()).nonce == ""
-    assert hide_nonce(make()).request == make().request
+    described = describe_for_agent(make())
+    assert described["nonce"] == ""
+    assert "scopes" not in described
+    assert described["request"] == make().request.model_dump()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ PUBLIC_MODULES = (
     "approval_rows",
     "checks",
     "engine",
+    "ownership",
     "postgres_connection",
     "scopes",
     "sqlite",

@@ -6,14 +6,16 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from amplifier_hooks.approvals.encoding import to_json
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.models import ADMIN, ASKING, DECIDE, SCOPES, Identity, Login, Token
+from amplifier_hooks.approvals.stores.approval_rows import CHUNK, name_values
 from amplifier_hooks.approvals.stores.checks import identify_person, read_name, read_seconds
 from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction
+from amplifier_hooks.approvals.stores.gathering import Gathering
 
 TOKEN = "amp_"
 LOGIN_SECONDS = 7 * 24 * 3600.0
@@ -32,9 +34,9 @@ VALUES (:id, :digest, :name, :scopes, unix_now(),
     CASE WHEN :seconds < 0 THEN NULL ELSE unix_now() + :seconds END)
 RETURNING *
 """
-_FIND_TOKEN = """
+_FIND_TOKENS = """
 SELECT *, unix_now() AS now FROM tokens
-WHERE digest = :digest AND revoked IS NULL AND (expires IS NULL OR expires > unix_now())
+WHERE digest IN ({names}) AND revoked IS NULL AND (expires IS NULL OR expires > unix_now())
 """
 _ADD_LOGIN = """
 INSERT INTO logins (digest, name, scopes, created, expires)
@@ -48,6 +50,7 @@ class Access:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._tokens: Gathering[str, Row] = Gathering(self._find_tokens, CHUNK)
 
     # Tokens
 
@@ -88,15 +91,23 @@ class Access:
     async def identify_token(self, text: str) -> Identity | None:
         """Whose token that is; None if it is nobody's, or is over."""
         digest = _digest(text)
-        rows = await self._engine.read(
-            lambda transaction: transaction.run(_FIND_TOKEN, digest=digest)
-        )
-        if not rows:
+        row = await self._tokens.get(digest)
+        if row is None:
             return None
-        if (rows[0]["last_used"] or 0.0) < rows[0]["now"] - USE_NOTED:
+        if (row["last_used"] or 0.0) < row["now"] - USE_NOTED:
             statement = "UPDATE tokens SET last_used = unix_now() WHERE digest = :digest"
-            await self._engine.write(lambda transaction: transaction.run(statement, digest=digest))
-        return _read_identity(rows[0])
+            await self._engine.write(
+                lambda transaction: transaction.run(statement, digest=digest), repeatable=True
+            )
+        return _read_identity(row)
+
+    async def _find_tokens(self, digests: Sequence[str]) -> dict[str, Row]:
+        names, values = name_values(digests)
+        rows = await self._engine.read(
+            lambda transaction: transaction.run(_FIND_TOKENS.format(names=names), **values),
+            one_state=False,
+        )
+        return {row["digest"]: row for row in rows}
 
     # Codes
 
@@ -135,7 +146,8 @@ class Access:
         """Whose login that is, without its `csrf`; None if it is nobody's, or is over."""
         statement = "SELECT * FROM logins WHERE digest = :digest AND expires > unix_now()"
         rows = await self._engine.read(
-            lambda transaction: transaction.run(statement, digest=_digest(cookie))
+            lambda transaction: transaction.run(statement, digest=_digest(cookie)),
+            one_state=False,
         )
         return _read_login(rows[0]) if rows else None
 

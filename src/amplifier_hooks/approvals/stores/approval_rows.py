@@ -15,7 +15,7 @@ from amplifier_hooks.approvals.models import (
     Vote,
 )
 from amplifier_hooks.approvals.stores.checks import Position, read_limit, read_position
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
+from amplifier_hooks.approvals.stores.engine import Row, Transaction, read_row
 
 CHUNK = 500
 """How many ids one statement names at most."""
@@ -52,8 +52,13 @@ def split_ids(ids: Sequence[str]) -> list[Sequence[str]]:
 
 
 def name_values(values: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The text for a list within a statement, and the values that belong to it."""
-    named = {f"v{number}": value for number, value in enumerate(values)}
+    """The text for a list within a statement, and the values that belong to it.
+
+    The last value is repeated: so there are few different statements, which stay prepared.
+    """
+    wanted = 1 << (len(values) - 1).bit_length()
+    padded = [*values, *list(values[-1:]) * (wanted - len(values))]
+    named = {f"v{number}": value for number, value in enumerate(padded)}
     return ", ".join(f":{name}" for name in named), named
 
 
@@ -146,21 +151,3 @@ def _write_conditions(wanted: ApprovalFilter) -> tuple[list[str], dict[str, Any]
         conditions.append(f"status IN ({names})")
         values |= named
     return conditions, values
-
-
-_REQUESTERS = """
-SELECT DISTINCT requester FROM approvals
-WHERE session_id = :session_id AND (:tool_call_id = '' OR tool_call_id = :tool_call_id)
-"""
-
-
-async def list_requesters(
-    engine: Engine, session_id: str, tool_call_id: str = ""
-) -> frozenset[str]:
-    """Who asked about a call, or about anything in a session."""
-
-    def read(transaction: Transaction) -> frozenset[str]:
-        rows = transaction.run(_REQUESTERS, session_id=session_id, tool_call_id=tool_call_id)
-        return frozenset(row["requester"] for row in rows)
-
-    return await engine.read(read)

@@ -48,7 +48,14 @@ from amplifier_hooks.approvals.stores.decisions import (
     remove_old,
     withdraw,
 )
-from amplifier_hooks.approvals.stores.engine import ANY, Change, Engine, Transaction
+from amplifier_hooks.approvals.stores.engine import (
+    ANY,
+    Change,
+    Check,
+    Engine,
+    Transaction,
+    do_after,
+)
 
 PENDING_OF_SESSION = 1_000
 PENDING = 100_000
@@ -63,13 +70,12 @@ SELECT
     :machine, :requester, :digest, :default_answer, :persons, :request, clock.now,
     clock.now + :timeout, clock.now
 FROM (SELECT unix_now() AS now) AS clock
-WHERE TRUE
+WHERE :most > (
+    SELECT count(*) FROM approvals
+    WHERE session_id = :session_id AND status = 'pending' AND deadline > clock.now
+)
 ON CONFLICT (request_key) DO NOTHING
-RETURNING *, created AS now
-"""
-_COUNT_SESSION = """
-SELECT count(*) AS pending FROM approvals
-WHERE session_id = :session_id AND status = 'pending' AND deadline > :now
+RETURNING created, deadline
 """
 # Counts no further than the limit.
 _COUNT = """
@@ -110,11 +116,12 @@ def put_request(
     transaction: Transaction, request: ApprovalRequest, encoded: str, room: Room
 ) -> Approval:
     """Insert the question, or find the one that was put with the same key."""
+    approval_id, nonce = secrets.token_hex(16), secrets.token_urlsafe(16)
     inserted = transaction.run(
         _INSERT,
-        id=secrets.token_hex(16),
+        id=approval_id,
         request_key=request.key,
-        nonce=secrets.token_urlsafe(16),
+        nonce=nonce,
         session_id=request.session_id,
         tool_call_id=request.tool_call_id,
         hook=request.hook,
@@ -127,21 +134,36 @@ def put_request(
         persons=request.requirement.persons,
         request=encoded,
         timeout=float(request.timeout),
+        most=PENDING_OF_SESSION,
     )
     if not inserted:
         return _find(transaction, request)
-    approval = read_approvals(transaction, inserted, request)[0]
     # Raising here takes it back.
-    _refuse_too_many(transaction, approval)
     room.refuse_full(transaction)
-    transaction.announce("approval", approval.id)
-    return approval
+    transaction.announce("approval", approval_id)
+    created, deadline = inserted[0]["created"], inserted[0]["deadline"]
+    return Approval(
+        id=approval_id,
+        nonce=nonce,
+        status="pending",
+        request=request,
+        created=created,
+        deadline=deadline,
+        updated=created,
+        seconds_left=deadline - created,
+    )
 
 
 def _find(transaction: Transaction, request: ApprovalRequest) -> Approval:
+    """The one with the same key; TooMany if there is none, because its session is full."""
     found = transaction.run(
         "SELECT *, unix_now() AS now FROM approvals WHERE request_key = :key", key=request.key
     )
+    if not found:
+        raise TooMany(
+            f"Session {request.session_id!r} has {PENDING_OF_SESSION} approvals that wait for a "
+            "person; no more can"
+        )
     approval = read_approvals(transaction, found)[0]
     if _identify(approval.request) != _identify(request):
         raise Conflict(f"The key {request.key!r} belongs to another request; use a new one")
@@ -158,16 +180,6 @@ def _identify(request: ApprovalRequest) -> tuple[str, ...]:
         request.digest,
         request.requester,
     )
-
-
-def _refuse_too_many(transaction: Transaction, approval: Approval) -> None:
-    session_id = approval.request.session_id
-    found = transaction.run(_COUNT_SESSION, session_id=session_id, now=approval.created)
-    if found[0]["pending"] > PENDING_OF_SESSION:
-        raise TooMany(
-            f"Session {session_id!r} has {PENDING_OF_SESSION} approvals that wait for a person; "
-            "no more can"
-        )
 
 
 POLL = 1.0
@@ -269,7 +281,7 @@ class Waiters:
 
     async def _look(self, approval_id: str) -> Approval:
         approval = await self._engine.read(
-            lambda transaction: load_approval(transaction, approval_id)
+            lambda transaction: load_approval(transaction, approval_id), one_state=False
         )
         if approval.status != "pending" or approval.seconds_left > 0:
             return approval
@@ -367,16 +379,17 @@ class Approvals:
         self._waiters = Waiters(engine)
         self._room = Room()
 
-    async def request(self, request: ApprovalRequest) -> Approval:
+    async def request(self, request: ApprovalRequest, *, check: Check | None = None) -> Approval:
         """Put a question, durably; with a key that is known, the approval that is there."""
         encoded = encode_request(request)
-        return await self._engine.write(
-            lambda transaction: put_request(transaction, request, encoded, self._room)
-        )
+        put = partial(put_request, request=request, encoded=encoded, room=self._room)
+        return await self._engine.write(do_after(check, put), repeatable=True)
 
     async def get(self, approval_id: str) -> Approval:
         """The approval of that id; NotFound if there is none."""
-        return await self._engine.read(lambda transaction: load_approval(transaction, approval_id))
+        return await self._engine.read(
+            lambda transaction: load_approval(transaction, approval_id), one_state=False
+        )
 
     async def list(self, wanted: ApprovalFilter | None = None) -> tuple[Found, str]:
         """One page, and the `after` of the next one; empty if there is none."""
@@ -394,7 +407,7 @@ class Approvals:
         else was first, or that time was; NotAllowed, that this person may not.
         """
         decided = await self._engine.write(
-            lambda transaction: decide(transaction, approval_id, choice, decider)
+            lambda transaction: decide(transaction, approval_id, choice, decider), repeatable=True
         )
         if isinstance(decided, Conflict):
             raise decided
@@ -402,12 +415,17 @@ class Approvals:
         return decided
 
     async def withdraw(
-        self, approval_id: str, *, by: str = "", option: str = "", reason: str = ""
+        self,
+        approval_id: str,
+        *,
+        by: str = "",
+        option: str = "",
+        reason: str = "",
+        check: Check | None = None,
     ) -> Approval:
         """Stop asking: expired if its time is over, else cancelled; decided ones stay so."""
-        withdrawn = await self._engine.write(
-            lambda transaction: withdraw(transaction, approval_id, by, option, reason)
-        )
+        work = partial(withdraw, approval_id=approval_id, by=by, option=option, reason=reason)
+        withdrawn = await self._engine.write(do_after(check, work), repeatable=True)
         self._waiters.tell(withdrawn)
         return withdrawn
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from amplifier_hooks.approvals.errors import BadRequest, Conflict
 from amplifier_hooks.approvals.link import Outcome
@@ -10,7 +11,7 @@ from amplifier_hooks.approvals.models import Approval, Claim
 from amplifier_hooks.approvals.stores.approval_rows import load_approvals, read_approvals
 from amplifier_hooks.approvals.stores.checks import read_name, read_seconds
 from amplifier_hooks.approvals.stores.decisions import allows
-from amplifier_hooks.approvals.stores.engine import Engine, Transaction
+from amplifier_hooks.approvals.stores.engine import Check, Engine, Transaction, do_after
 
 LONGEST_LEASE = 24 * 3600.0
 
@@ -46,7 +47,13 @@ class Claims:
         self._engine = engine
 
     async def claim(
-        self, session_id: str, tool_call_id: str, digest: str, lease: float
+        self,
+        session_id: str,
+        tool_call_id: str,
+        digest: str,
+        lease: float,
+        *,
+        check: Check | None = None,
     ) -> Claim | None:
         """The right to run a call, once; None if nobody was asked about it here.
 
@@ -55,26 +62,27 @@ class Claims:
         read_name("session_id", session_id)
         read_name("tool_call_id", tool_call_id)
         seconds = read_seconds("lease", lease, LONGEST_LEASE)
-        return await self._engine.write(
-            lambda transaction: _claim(transaction, session_id, tool_call_id, digest, seconds)
-        )
+        call = {"session_id": session_id, "tool_call_id": tool_call_id}
+        work = partial(_claim, call=call, digest=digest, lease=seconds)
+        return await self._engine.write(do_after(check, work))
 
-    async def renew(self, claim: Claim, lease: float) -> Claim:
+    async def renew(self, claim: Claim, lease: float, *, check: Check | None = None) -> Claim:
         """Keep a claim while the call runs; Conflict if it was given up as unknown."""
         seconds = read_seconds("lease", lease, LONGEST_LEASE)
-        return await self._engine.write(lambda transaction: _renew(transaction, claim, seconds))
+        work = partial(_renew, claim=claim, lease=seconds)
+        return await self._engine.write(do_after(check, work), repeatable=True)
 
-    async def finish(self, claim: Claim, outcome: Outcome) -> None:
+    async def finish(self, claim: Claim, outcome: Outcome, *, check: Check | None = None) -> None:
         """Record how the call ended; Conflict if the claim was given up as unknown."""
         if outcome not in ("executed", "failed"):
             raise BadRequest(f"A call ends as 'executed' or 'failed', not {outcome!r}")
-        await self._engine.write(lambda transaction: _finish(transaction, claim, outcome))
+        work = partial(_finish, claim=claim, outcome=outcome)
+        await self._engine.write(do_after(check, work), repeatable=True)
 
 
 def _claim(
-    transaction: Transaction, session_id: str, tool_call_id: str, digest: str, lease: float
+    transaction: Transaction, call: Mapping[str, str], digest: str, lease: float
 ) -> Claim | None:
-    call = {"session_id": session_id, "tool_call_id": tool_call_id}
     if not transaction.run(_OF_CALL, **call):
         return None
     fence = transaction.run(_NEXT_FENCE)[0]["last"]

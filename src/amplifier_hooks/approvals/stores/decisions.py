@@ -5,6 +5,7 @@ One conditional statement makes the winner, and everybody else is told who it wa
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -338,7 +339,8 @@ UPDATE approvals SET
     decision_key = :decision_key, comment_text = :comment_text, edited_input = :edited_input
 WHERE id = :id AND nonce = :nonce AND status = 'pending' AND unix_now() < deadline
     AND (:allowed = 0 OR persons <= (SELECT count(*) FROM votes WHERE approval_id = :id) + :alone)
-RETURNING *, unix_now() AS now
+RETURNING status, option_label AS option, decided_by, decided_via, decided_at, updated,
+    comment_text AS comment
 """
 
 
@@ -366,9 +368,11 @@ def decide(
     if not decided and not votes:
         return _settle_loss(transaction, approval, choice, decider)
     transaction.announce("approval", approval_id)
-    if not decided:
+    if not decided or votes:
         return load_approval(transaction, approval_id)
-    approval = read_approvals(transaction, decided, approval.request)[0]
+    edited = None if read.edited_input is None else json.loads(read.edited_input)
+    changed = {**decided[0], "seconds_left": 0.0, "edited_input": edited}
+    approval = approval.model_copy(update=changed)
     if read.scope is None:
         return approval
     rule_id = insert_rule(transaction, approval, read.standing, read.scope, decider.name)

@@ -51,18 +51,38 @@ class Transaction(Protocol):
         ...
 
 
+Check = Callable[[Transaction], object]
+"""Raises if something may not be done."""
+
+
+def do_after(check: Check | None, work: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
+    """`work` with a check before it, in the same transaction."""
+    if check is None:
+        return work
+
+    def do_both(transaction: Transaction) -> T:
+        check(transaction)
+        return work(transaction)
+
+    return do_both
+
+
 class Engine(Protocol):
     """One open database."""
 
-    async def write(self, work: Callable[[Transaction], T]) -> T:
+    async def write(self, work: Callable[[Transaction], T], *, repeatable: bool = False) -> T:
         """Run `work` in a transaction, perhaps in another thread; durable when this returns.
 
-        `work` may be run again if the database says that it collided with another.
+        `work` may be run again if the database says that it collided with another. `repeatable`
+        work may also be run after it was carried out: it finds that, and gives the same result.
         """
         ...
 
-    async def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work`, which changes nothing, on what is durable."""
+    async def read(self, work: Callable[[Transaction], T], *, one_state: bool = True) -> T:
+        """Run `work`, which changes nothing, on what is durable.
+
+        Without `one_state`, each of its statements sees what is durable then.
+        """
         ...
 
     async def check(self) -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import selectors
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from secrets import token_hex
 from threading import Event, Thread, local
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
-from psycopg.sql import SQL, Composed, Literal
+from psycopg.sql import SQL, Composable, Composed, Literal
 
-from amplifier_hooks.approvals.errors import StoreError, StoreUnavailable
+from amplifier_hooks.approvals.errors import StoreError, StoreOutage, StoreUnavailable
 from amplifier_hooks.approvals.retry import generate_pauses
 from amplifier_hooks.approvals.stores.engine import SOMETHING, Change, Listeners, Transaction
+from amplifier_hooks.approvals.stores.jobs import Job, Workers, report
 from amplifier_hooks.approvals.stores.postgres_connection import (
     CHANNEL,
     Clock,
@@ -165,6 +166,19 @@ DOUBT_SECONDS = 10.0
 """How long it asks at least whether a COMMIT was carried out."""
 
 
+_IN_HASTE = SQL("SET LOCAL lock_timeout = '100ms'")
+
+
+class Doubt(Exception):
+    """Nobody has said whether a COMMIT was carried out."""
+
+    def __init__(self, lost: psycopg.Error, changes: Sequence[Change], result: Any) -> None:
+        super().__init__(str(lost))
+        self.lost = lost
+        self.changes = changes
+        self.result = result
+
+
 class Worker:
     """Runs work in the calling thread: again if it collided, and when a lost server is back."""
 
@@ -181,13 +195,47 @@ class Worker:
         """Run work that changes nothing, on one state of everything."""
         return self._persist(lambda: self._read_once(work), deadline)
 
+    def look(self, work: Work[T], deadline: float) -> T:
+        """Run work that changes nothing, each statement for itself: one of them needs no more."""
+        return self._persist(lambda: self._look_once(work), deadline)
+
     def write(self, work: Work[T], deadline: float) -> T:
         """Run work in a transaction; it is committed, once, when this returns."""
         return self._persist(lambda: self._write_once(work, deadline), deadline)
 
-    def prepare(self, work: Work[T], deadline: float) -> T:
-        """Run work that may be run twice, without a mark: there may be no room for one yet."""
-        return self._persist(lambda: self._prepare_once(work), deadline)
+    def repeat(self, work: Work[T], deadline: float, doubt: Doubt | None = None) -> T:
+        """The same without a mark, for work that finds when it is run again that it was done.
+
+        `doubt` is about a COMMIT with which it was sent before.
+        """
+        doubts = [] if doubt is None else [doubt]
+
+        def once() -> T:
+            told = [change for one in doubts for change in one.changes]
+            try:
+                return self._commit(work, told)
+            except Doubt as error:
+                doubts.append(error)
+                raise error.lost from None
+
+        try:
+            return self._persist(once, deadline)
+        except StoreOutage:
+            if not doubts:
+                raise
+        try:
+            return self._persist(once, monotonic() + DOUBT_SECONDS)
+        except StoreOutage:
+            raise self._name_doubt() from doubts[0].lost
+
+    def share(self, works: Sequence[Work[Any]]) -> list[Any]:
+        """Run repeatable works in one transaction, once: if one of them fails, none was done.
+
+        Nobody is waited for: whoever holds a row that one of them needs would hold up all.
+        """
+        return self._commit(
+            lambda transaction: [work(transaction) for work in works], first=_IN_HASTE
+        )
 
     def _persist(self, once: Callable[[], T], deadline: float) -> T:
         pauses = generate_pauses(SHORTEST_PAUSE, LONGEST_PAUSE)
@@ -212,16 +260,37 @@ class Worker:
         with self._connections.lend() as connection:
             begin_reading(connection)
             try:
-                return work(PostgresTransaction(connection, self._clock))
-            except ReadOnlySqlTransaction as error:
-                raise StoreError(f"Work that only reads cannot do this: {error}") from error
+                return self._look_with(connection, work)
             finally:
                 roll_back(connection)
 
+    def _look_once(self, work: Work[T]) -> T:
+        with self._connections.lend() as connection:
+            return self._look_with(connection, work)
+
+    def _look_with(self, connection: Connection, work: Work[T]) -> T:
+        try:
+            return work(PostgresTransaction(connection, self._clock))
+        except ReadOnlySqlTransaction as error:
+            raise StoreError(f"Work that only reads cannot do this: {error}") from error
+
     def _write_once(self, work: Work[T], deadline: float) -> T:
         mark = self._find_mark()
+        try:
+            return self._commit(work, first=mark.leave_next())
+        except Doubt as error:
+            doubt = error
+        if not self._was_committed(mark, doubt.lost, deadline):
+            raise doubt.lost
+        self._persist(lambda: self._announce(doubt.changes), deadline)
+        return cast(T, doubt.result)
+
+    def _commit(
+        self, work: Work[T], told: Sequence[Change] = (), first: Composable | None = None
+    ) -> T:
+        """Run work in a transaction that begins with `first`; Doubt if COMMIT has no answer."""
         with self._connections.lend() as connection:
-            begin_writing(connection, mark.leave_next())
+            begin_writing(connection, first)
             transaction = PostgresTransaction(connection, self._clock)
             try:
                 result = work(transaction)
@@ -229,27 +298,11 @@ class Worker:
             except BaseException:
                 roll_back(connection)
                 raise
-            changes = list(transaction.changes)
+            changes = list(dict.fromkeys([*told, *transaction.changes]))
             try:
                 commit(connection, changes)
             except psycopg.Error as error:
-                lost = error
-            else:
-                return result
-        if not self._was_committed(mark, lost, deadline):
-            raise lost
-        self._persist(lambda: self._announce(changes), deadline)
-        return result
-
-    def _prepare_once(self, work: Work[T]) -> T:
-        with self._connections.lend() as connection:
-            begin_writing(connection)
-            try:
-                result = work(PostgresTransaction(connection, self._clock))
-            except BaseException:
-                roll_back(connection)
-                raise
-            commit(connection, [])
+                raise Doubt(error, changes, result) from error
         return result
 
     def _find_mark(self) -> Mark:
@@ -264,16 +317,19 @@ class Worker:
         try:
             return self._persist(lambda: self._look_for(mark), deadline)
         except StoreError:
-            raise StoreUnavailable(
-                f"The store at {self._address} was lost in the middle of a COMMIT; whether that"
-                " was carried out is not known"
-            ) from lost
+            raise self._name_doubt() from lost
+
+    def _name_doubt(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"The store at {self._address} was lost in the middle of a COMMIT; whether that was"
+            " carried out is not known"
+        )
 
     def _look_for(self, mark: Mark) -> bool:
         with self._connections.lend() as connection:
             return mark.was_left(connection)
 
-    def _announce(self, changes: list[Change]) -> None:
+    def _announce(self, changes: Sequence[Change]) -> None:
         with self._connections.lend() as connection:
             announce(connection, changes)
 
@@ -284,7 +340,10 @@ def check_unbroken(connection: Connection) -> None:
         raise StoreError("A statement of this transaction failed; nothing of it was recorded")
 
 
-THREADS = 8
+READERS = 3
+WRITERS = 4
+SHARED = 64
+"""How many works share one transaction at most."""
 OLDEST_SERVER = 13
 PATIENCE = 15.0
 """How long work waits for a server that does not answer, in seconds."""
@@ -299,9 +358,14 @@ class PostgresEngine:
         self._patience = patience
         self._process = os.getpid()
         self._closing = Event()
-        self._connections = Connections(url)
-        self._worker = Worker(self._connections, self.address, clock, self._closing)
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
+        self._connections = (Connections(url, reads_only=True), Connections(url))
+        self._reader, self._writer = (
+            Worker(one, self.address, clock, self._closing) for one in self._connections
+        )
+        self._readers = Workers("store-reader", READERS)
+        self._writers = Workers("store-writer", WRITERS)
+        # While one transaction waits for the disk, the next one gathers its works.
+        self._sharing = Workers("store-sharing", 1, self._share, SHARED)
         self._listeners = Listeners()
         self._notices = Notices(url, self._listeners)
 
@@ -312,20 +376,25 @@ class PostgresEngine:
         """Open a database, which must be there; one that does not answer is not waited for."""
         engine = cls(url, clock=clock, patience=patience)
         try:
-            await engine._do(engine._worker.read, check_server, patience=0.0)
-            await engine._do(engine._worker.prepare, make_room_for_marks)
+            # Tried once: who opens a store is told at once that nobody answers.
+            look = partial(engine._reader.look, check_server, monotonic())
+            await engine._put(engine._readers, look)
+            await engine.write(make_room_for_marks, repeatable=True)
         except BaseException:
             await engine.close()
             raise
         return engine
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], *, repeatable: bool = False) -> T:
         """Run `work` in a transaction; durable when this returns."""
-        return await self._do(self._worker.write, work)
+        if repeatable:
+            return await self._put(self._sharing, work)
+        return await self._put(self._writers, partial(self._writer.write, work, self._limit()))
 
-    async def read(self, work: Work[T]) -> T:
+    async def read(self, work: Work[T], *, one_state: bool = True) -> T:
         """Run `work`, which changes nothing, on what is durable."""
-        return await self._do(self._worker.read, work)
+        run = self._reader.read if one_state else self._reader.look
+        return await self._put(self._readers, partial(run, work, self._limit()))
 
     async def check(self) -> None:
         """Raise StoreUnavailable unless the database answers now, and can be written to.
@@ -335,7 +404,7 @@ class PostgresEngine:
         self._check_open()
         # Long enough for a second try, after one on a connection of before a restart.
         deadline = monotonic() + 0.1
-        await asyncio.to_thread(self._worker.read, self._check_primary, deadline)
+        await asyncio.to_thread(self._reader.look, self._check_primary, deadline)
 
     def _check_primary(self, transaction: Transaction) -> None:
         if transaction.run("SELECT pg_is_in_recovery() AS standby")[0]["standby"]:
@@ -364,16 +433,48 @@ class PostgresEngine:
 
     def _close(self) -> None:
         self._notices.end()
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        self._connections.close()
+        for workers in (self._readers, self._sharing, self._writers):
+            workers.close()
+        for connections in self._connections:
+            connections.close()
 
-    async def _do(
-        self, run: Callable[[Work[T], float], T], work: Work[T], patience: float | None = None
-    ) -> T:
+    def _limit(self) -> float:
+        """Until when work that begins now may be tried again."""
+        return monotonic() + self._patience
+
+    async def _put(self, workers: Workers, work: Callable[..., T]) -> T:
         self._check_open()
-        deadline = monotonic() + (self._patience if patience is None else patience)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, run, work, deadline)
+        job = Job.make(work, self._limit())
+        workers.put(job)
+        return cast(T, await job.future)
+
+    def _share(self, jobs: list[Job]) -> None:
+        """Do repeatable works in one transaction; if that fails, others do each by itself."""
+        doubt: Doubt | None = None
+        try:
+            results = self._writer.share([job.work for job in jobs])
+        except Doubt as error:
+            doubt = error
+        except Exception as error:  # noqa: BLE001 - each work runs into it again, and reports it
+            jobs = self._give_up_late(jobs, error)
+        else:
+            for job, result in zip(jobs, results, strict=True):
+                job.result = result
+            report(jobs)
+            return
+        for job in jobs:
+            job.work = partial(self._writer.repeat, job.work, job.deadline, doubt)
+            self._writers.put(job)
+
+    def _give_up_late(self, jobs: list[Job], error: Exception) -> list[Job]:
+        """Those that may still be tried; if the server did not answer, not those of long ago."""
+        if not isinstance(error, psycopg.Error) or not is_outage(error):
+            return jobs
+        late = [job for job in jobs if job.deadline <= monotonic()]
+        for job in late:
+            job.error = translate(error, self.address)
+        report(late)
+        return [job for job in jobs if job.error is None]
 
     def _check_open(self) -> None:
         if os.getpid() != self._process:

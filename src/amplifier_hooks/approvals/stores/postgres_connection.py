@@ -19,7 +19,7 @@ from psycopg.abc import RV, Buffer, PQGen
 from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 from psycopg.rows import DictRow, dict_row
-from psycopg.sql import SQL, Composed, Literal
+from psycopg.sql import SQL, Composable, Composed, Literal
 
 from amplifier_hooks.approvals.errors import (
     BadRequest,
@@ -116,7 +116,7 @@ class NumberLoader(Loader):
         return int(number) if number.is_finite() and number == int(number) else float(number)
 
 
-def open_connection(url: str) -> Connection:
+def open_connection(url: str, *, reads_only: bool = False) -> Connection:
     """Connect; raises psycopg.OperationalError when the server does not answer in time.
 
     Each statement is its own transaction, unless BEGIN is said.
@@ -127,6 +127,8 @@ def open_connection(url: str) -> Connection:
     try:
         connection.adapters.register_loader("numeric", NumberLoader)
         connection.execute(_PREPARE)
+        if reads_only:
+            connection.execute("SET default_transaction_read_only = on")
     except BaseException:
         connection.close()
         raise
@@ -136,8 +138,9 @@ def open_connection(url: str) -> Connection:
 class Connections:
     """As many as there are borrowers at once; one that is not as it was lent is closed."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, reads_only: bool = False) -> None:
         self._url = url
+        self._reads_only = reads_only
         self._lock = Lock()
         self._idle: list[Connection] = []
         self._closed = False
@@ -148,7 +151,7 @@ class Connections:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
-            connection = open_connection(self._url)
+            connection = open_connection(self._url, reads_only=self._reads_only)
         try:
             yield connection
         finally:
@@ -275,9 +278,9 @@ class PostgresTransaction:
         self.changes[Change(topic, subject)] = None
 
 
-def begin_writing(connection: Connection, mark: Composed | None = None) -> None:
-    """Begin a transaction, with its mark as the first thing that it leaves."""
-    connection.statements.execute(SQL("BEGIN") if mark is None else SQL("BEGIN; {}").format(mark))
+def begin_writing(connection: Connection, first: Composable | None = None) -> None:
+    """Begin a transaction, with a first statement such as a mark."""
+    connection.statements.execute(SQL("BEGIN") if first is None else SQL("BEGIN; {}").format(first))
 
 
 def begin_reading(connection: Connection) -> None:
@@ -342,7 +345,7 @@ class ReadOnlyPostgres:
         check_address(url)
         self.address = describe_address(url)
         self._clock = clock
-        self._connections = Connections(url)
+        self._connections = Connections(url, reads_only=True)
 
     async def read(self, work: Callable[[Transaction], T]) -> T | None:
         """Run `work` on what is durable."""
@@ -367,7 +370,6 @@ class ReadOnlyPostgres:
 
     def _read_once(self, work: Callable[[Transaction], T]) -> T:
         with self._connections.lend() as connection:
-            connection.statements.execute("SET default_transaction_read_only = on")
             begin_reading(connection)
             try:
                 transaction = PostgresTransaction(connection, self._clock)

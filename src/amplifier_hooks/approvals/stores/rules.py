@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 
 from amplifier_hooks.approvals.errors import BadRequest, NotFound
 from amplifier_hooks.approvals.models import (
@@ -19,7 +20,14 @@ from amplifier_hooks.approvals.stores.checks import (
     read_name,
     refuse_bad_request,
 )
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
+from amplifier_hooks.approvals.stores.engine import (
+    Check,
+    Engine,
+    Row,
+    Transaction,
+    do_after,
+    read_row,
+)
 from amplifier_hooks.approvals.stores.scopes import covers, name_question
 
 _HOLDS = "revoked_at IS NULL AND expires > unix_now() AND (uses_left IS NULL OR uses_left > 0)"
@@ -61,10 +69,12 @@ class Rules:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def find_rule(self, request: ApprovalRequest) -> StandingRule | None:
+    async def find_rule(
+        self, request: ApprovalRequest, *, check: Check | None = None
+    ) -> StandingRule | None:
         """The standing rule that allows this, whose use is counted with this call."""
         refuse_bad_request(request)
-        return await self._engine.write(lambda transaction: _find(transaction, request))
+        return await self._engine.write(do_after(check, partial(_find, request=request)))
 
     async def list(self, include_ended: bool = False) -> Found:
         """The rules that hold, or all there ever were; the newest first."""

@@ -29,12 +29,12 @@ def describe_scopes(approval: Approval) -> list[OfferedScope]:
     if not any(option.allows for option in request.options):
         return []
     what = f"{request.tool_name} with exactly this input" if request.tool_name else "exactly this"
-    offered = [OfferedScope(id=EXACT, words=f"Allow {what}, {_describe_place(request)}")]
+    place = _describe_place(request)
+    offered = [OfferedScope(id=EXACT, words=f"Allow {what}, {place}")]
     offered += [
         OfferedScope(
             id=f"{BELOW}{folder}",
-            words=f"Allow {request.tool_name} to change any file below {folder}, "
-            f"{_describe_place(request)}",
+            words=f"Allow {request.tool_name} to change any file below {folder}, {place}",
         )
         for folder in _list_folders(request)
     ]

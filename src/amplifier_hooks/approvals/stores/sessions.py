@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from amplifier_hooks.approvals.encoding import TooDeep, to_kept_json
@@ -24,7 +25,14 @@ from amplifier_hooks.approvals.stores.checks import (
     read_position,
     read_seconds,
 )
-from amplifier_hooks.approvals.stores.engine import Engine, Row, Transaction, read_row
+from amplifier_hooks.approvals.stores.engine import (
+    Check,
+    Engine,
+    Row,
+    Transaction,
+    do_after,
+    read_row,
+)
 from amplifier_hooks.approvals.stores.statistics import add_figures, list_figures
 
 KEPT = 20_000
@@ -53,14 +61,17 @@ class Records:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def publish(self, session_id: str, records: Sequence[SessionRecord]) -> None:
+    async def publish(
+        self, session_id: str, records: Sequence[SessionRecord], *, check: Check | None = None
+    ) -> None:
         """Add records; those whose number is known are passed over."""
         read_name("session_id", session_id)
         if len(records) > BATCH:
             raise BadRequest(f"{len(records)} records at once; at most {BATCH} are taken")
         encoded = [(record, _encode(record)) for record in records]
         if encoded:
-            await self._engine.write(lambda transaction: _add(transaction, session_id, encoded))
+            work = partial(_add, session_id=session_id, encoded=encoded)
+            await self._engine.write(do_after(check, work))
 
     async def read(self, session_id: str, after: int = 0, limit: int = 500) -> FoundRecords:
         """The records that follow on a number, in order."""
@@ -68,7 +79,8 @@ class Records:
         rows = await self._engine.read(
             lambda transaction: transaction.run(
                 _LIST_RECORDS, session_id=session_id, after=after, most=most
-            )
+            ),
+            one_state=False,
         )
         return [_read_record(row) for row in rows]
 
@@ -174,7 +186,11 @@ class Sessions:
         self._engine = engine
 
     async def save(
-        self, entry: SessionEntry, transcript: Sequence[Mapping[str, Any]] | None = None
+        self,
+        entry: SessionEntry,
+        transcript: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        check: Check | None = None,
     ) -> None:
         """Put a session into the index, or renew it there; without a transcript, the old stays.
 
@@ -182,11 +198,14 @@ class Sessions:
         """
         values = _read_entry(entry)
         messages = None if transcript is None else encode_transcript(transcript)
-        await self._engine.write(lambda transaction: _save(transaction, values, messages))
+        work = partial(_save, values=values, messages=messages)
+        await self._engine.write(do_after(check, work))
 
     async def get(self, session_id: str) -> SessionEntry:
         """The session of that id; NotFound if it never reported."""
-        return await self._engine.read(lambda transaction: _load(transaction, session_id))
+        return await self._engine.read(
+            lambda transaction: _load(transaction, session_id), one_state=False
+        )
 
     async def list(
         self,

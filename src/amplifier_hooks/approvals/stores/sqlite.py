@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import queue
 import sqlite3
@@ -11,13 +10,13 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores.engine import SOMETHING, Change, Listeners, Transaction
+from amplifier_hooks.approvals.stores.jobs import Job, report
 from amplifier_hooks.approvals.stores.sqlite_connection import (
     BootClock,
     Clock,
@@ -26,44 +25,6 @@ from amplifier_hooks.approvals.stores.sqlite_connection import (
     name_failure,
     prepare_file,
 )
-
-
-@dataclass(slots=True)
-class Job:
-    """One piece of work, and how it ended."""
-
-    work: Callable[[Transaction], Any]
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
-    result: Any = None
-    error: BaseException | None = field(default=None)
-
-    @classmethod
-    def make(cls, work: Callable[[Transaction], Any]) -> Job:
-        """A job of the running loop."""
-        loop = asyncio.get_running_loop()
-        return cls(work, loop, loop.create_future())
-
-
-def report(jobs: Sequence[Job]) -> None:
-    """Hand the results to whoever awaits them, in their own loops; called from a worker thread."""
-    loops: dict[asyncio.AbstractEventLoop, list[Job]] = {}
-    for job in jobs:
-        loops.setdefault(job.loop, []).append(job)
-    for loop, of_loop in loops.items():
-        # A loop that was closed has nobody left who awaits.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_settle, of_loop)
-
-
-def _settle(jobs: Sequence[Job]) -> None:
-    for job in jobs:
-        if job.future.done():
-            continue
-        if job.error is None:
-            job.future.set_result(job.result)
-        else:
-            job.future.set_exception(job.error)
 
 
 class Readers:
@@ -270,15 +231,15 @@ class SqliteEngine:
         """Open the file, which is made if it is not there."""
         return await asyncio.to_thread(cls, path, clock)
 
-    async def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a transaction; durable when this returns."""
+    async def write(self, work: Callable[[Transaction], T], *, repeatable: bool = False) -> T:
+        """Run `work` in a transaction; durable when this returns. No COMMIT gets lost here."""
         self._refuse_misuse()
         job = Job.make(work)
         self._writer.put(job)
         return cast(T, await job.future)
 
-    async def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work`, which changes nothing, on what is durable."""
+    async def read(self, work: Callable[[Transaction], T], *, one_state: bool = True) -> T:
+        """Run `work`, which changes nothing, on what is durable; always on one state of it."""
         self._refuse_misuse()
         job = Job.make(work)
         self._readers.put(job)

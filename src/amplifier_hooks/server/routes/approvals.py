@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from amplifier_hooks.approvals.errors import BadRequest, StoreError, TooMany
+from amplifier_hooks.approvals.errors import BadRequest, NotFound, StoreError, TooMany
 from amplifier_hooks.approvals.models import (
     Approval,
     ApprovalFilter,
@@ -153,12 +153,21 @@ async def decide_approval(body: DecisionBody, caller: Person, services: Shared, 
     return answer(await decide(services.store, caller, id, body))
 
 
-async def wait_for_decision(services: Services, id: str, seconds: float) -> Approval:
-    """The approval, as soon as it is no longer pending."""
+async def wait_for_decision(
+    services: Services, id: str, seconds: float, requester: str | None = None
+) -> Approval:
+    """The approval, as soon as it is no longer pending; NotFound if another agent asks for it."""
+
+    async def read() -> Approval:
+        approval = await services.store.approvals.get(id)
+        if requester not in (None, approval.request.requester):
+            raise NotFound(f"There is no approval {id!r}")
+        return approval
+
     return await wait_while(
         services.feed,
         ("approval", id),
-        lambda: services.store.approvals.get(id),
+        read,
         lambda approval: approval.status == "pending",
         seconds,
     )

@@ -22,7 +22,9 @@ from amplifier_hooks.approvals.stores import postgres as worker_module
 from amplifier_hooks.approvals.stores import postgres_connection as connection_module
 from amplifier_hooks.approvals.stores.engine import Change, Engine, Transaction
 from amplifier_hooks.approvals.stores.postgres import (
-    THREADS,
+    READERS,
+    WRITERS,
+    Doubt,
     Mark,
     PostgresEngine,
     Worker,
@@ -88,20 +90,23 @@ async def test_changes_are_heard_here_and_elsewhere(engine: Engine, postgres_url
 
 async def test_much_work_at_once_needs_few_connections(engine: Engine, postgres_url: str) -> None:
     """A server has only so many."""
-    await asyncio.gather(*(engine.write(keep(str(number))) for number in range(200)))
+    await asyncio.gather(
+        *(engine.write(keep(str(n)), repeatable=n % 2 == 0) for n in range(200)),
+        *(engine.read(list_words, one_state=n % 2 == 0) for n in range(200)),
+    )
     assert len(await engine.read(list_words)) == 200
     with psycopg.connect(postgres_url) as connection:
         count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'amplifier'"
         found = connection.execute(count).fetchone()
-    assert found[0] <= THREADS
+    assert found[0] <= READERS + WRITERS + 1 == 8
 
 
 async def test_who_gives_up_leaves_nothing_behind(engine: Engine) -> None:
     """Work that had not begun is not done; the engine goes on."""
     release = threading.Event()
     blocking = [
-        asyncio.create_task(engine.read(lambda transaction: release.wait(60)))
-        for _ in range(THREADS)
+        asyncio.create_task(engine.write(lambda transaction: release.wait(60)))
+        for _ in range(WRITERS)
     ]
     waiting = [asyncio.create_task(engine.write(keep("no"))) for _ in range(1000)]
     await asyncio.sleep(0)
@@ -249,6 +254,72 @@ async def test_a_listener_joins_though_the_server_does_not_answer(postgres_url: 
             await task
 
 
+def keep_once(word: str, *, fails: bool = False):
+    """As `keep`, but may be repeated; tells in which transaction it was kept."""
+
+    def work(transaction: Transaction) -> str:
+        if not transaction.run("SELECT 1 FROM words WHERE word = :word", word=word):
+            transaction.run("INSERT INTO words VALUES (:word)", word=word)
+        transaction.announce("word", word)
+        if fails:
+            raise KeyError(word)
+        found = transaction.run("SELECT xmin::text AS it FROM words WHERE word = :word", word=word)
+        return str(found[0]["it"])
+
+    return work
+
+
+async def hold_up(engine: Engine, *works) -> list[asyncio.Task]:
+    """Repeatable works that gather while an earlier one is under way."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def block(transaction: Transaction) -> None:
+        begun.set()
+        go_on.wait(60)
+
+    first = asyncio.create_task(engine.write(block, repeatable=True))
+    await asyncio.to_thread(begun.wait, 60)
+    tasks = [asyncio.create_task(engine.write(work, repeatable=True)) for work in works]
+    await asyncio.sleep(0)
+    go_on.set()
+    await first
+    return tasks
+
+
+async def test_repeatable_works_that_come_together_share_a_transaction(engine: Engine) -> None:
+    """One wait for the disk for all; each gets its own result, and each is told of."""
+    async with engine.listen() as changes:
+        tasks = await hold_up(engine, *(keep_once(word) for word in "abc"))
+        assert len(set(await asyncio.gather(*tasks))) == 1
+        assert [await anext(changes) for _ in "abc"] == [Change("word", word) for word in "abc"]
+    assert await engine.read(list_words) == ["a", "b", "c"]
+
+
+async def test_one_that_fails_takes_nothing_from_the_others(engine: Engine) -> None:
+    """Each is then done by itself, and what failed leaves nothing."""
+    tasks = await hold_up(engine, keep_once("a"), keep_once("b", fails=True), keep_once("c"))
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert isinstance(results[1], KeyError)
+    assert results[0] != results[2]
+    assert await engine.read(list_words) == ["a", "c"]
+
+
+async def test_who_holds_a_row_holds_up_only_who_needs_it(
+    engine: Engine, postgres_url: str
+) -> None:
+    """A process that was stopped in the middle of its transaction must not stop all decisions."""
+    await engine.write(keep("held"))
+    statement = "UPDATE words SET word = word WHERE word = 'held' RETURNING 1 AS one"
+    with psycopg.connect(postgres_url) as holding:
+        holding.execute("SELECT * FROM words FOR UPDATE")
+        needing, free = await hold_up(engine, lambda one: one.run(statement), keep_once("free"))
+        await free
+        await engine.write(keep_once("later"), repeatable=True)
+        assert not needing.done()
+        holding.rollback()
+        assert await needing == [{"one": 1}]
+
+
 PATIENCE = 60.0
 
 
@@ -272,7 +343,7 @@ def closing() -> Event:
 def worker(proxy: BreakingProxy, closing: Event) -> Iterator[Worker]:
     connections = Connections(proxy.url)
     made = Worker(connections, "postgresql:///x", None, closing)
-    made.prepare(make_room_for_marks, soon())
+    made.repeat(make_room_for_marks, soon())
     yield made
     connections.close()
 
@@ -307,6 +378,35 @@ def test_a_commit_without_an_answer_is_neither_lost_nor_done_twice(
     assert heard == {Change("count", "a")}  # more than once does no harm
 
 
+def count_once(transaction: Transaction) -> int:
+    """As `count_up`, but may be repeated."""
+    transaction.run("UPDATE counts SET n = 1 WHERE id = 'a' AND n = 0")
+    transaction.announce("count", "a")
+    return int(transaction.run("SELECT n FROM counts WHERE id = 'a'")[0]["n"])
+
+
+@pytest.mark.parametrize("part", ["request", "answer"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_repeatable_work_whose_commit_has_no_answer_is_done_again(
+    worker: Worker, proxy: BreakingProxy, postgres_url: str, part: Break, shared: bool
+) -> None:
+    """It finds what was done, without a mark; what was told may have been lost, and is told."""
+    with open_connection(postgres_url) as hearing:
+        hearing.execute(f"LISTEN {CHANNEL}")
+        doubt = None
+        proxy.break_at("COMMIT", part)
+        if shared:
+            with pytest.raises(Doubt) as caught:
+                worker.share([count_once, lambda one: count_up(one, "b")])
+            doubt = caught.value
+        assert worker.repeat(count_once, soon(), doubt) == 1
+        assert (proxy.broken, read_count(worker)) == (1, 1)
+        told = {Change("count", of) for of in ("ab" if shared else "a")}
+        notices = hearing.notifies(timeout=30, stop_after=len(told))
+        assert {read_notice(one.payload) for one in notices} == told
+    assert worker.look(lambda one: one.run("SELECT * FROM store_writers"), soon()) == []
+
+
 @pytest.mark.parametrize("words", ["BEGIN", "UPDATE counts", "REPEATABLE READ", "SELECT n"])
 def test_work_that_lost_its_connection_is_done_again(
     worker: Worker, proxy: BreakingProxy, words: str
@@ -319,8 +419,9 @@ def test_work_that_lost_its_connection_is_done_again(
     assert proxy.broken == 1
 
 
+@pytest.mark.parametrize("repeatable", [False, True])
 def test_a_fate_that_cannot_be_learned_is_said_to_be_unknown(
-    worker: Worker, proxy: BreakingProxy, monkeypatch: pytest.MonkeyPatch
+    worker: Worker, proxy: BreakingProxy, monkeypatch: pytest.MonkeyPatch, repeatable: bool
 ) -> None:
     """Nobody is told that it was recorded, nor that it was not."""
     monkeypatch.setattr(worker_module, "DOUBT_SECONDS", 0.2)
@@ -331,8 +432,9 @@ def test_a_fate_that_cannot_be_learned_is_said_to_be_unknown(
         proxy.refuse()
         return found
 
+    run = worker.repeat if repeatable else worker.write
     with pytest.raises(StoreUnavailable, match="whether that was carried out is not known"):
-        worker.write(count_up_and_lose_the_server, monotonic() + 0.2)
+        run(count_up_and_lose_the_server, monotonic() + 0.2)
 
 
 def test_two_that_lock_each_other_out_both_succeed(worker: Worker) -> None:
@@ -394,10 +496,12 @@ def test_a_failure_that_the_work_passed_over_is_not_reported_as_success(worker: 
     assert read_count(worker) == 0
 
 
-def test_work_that_reads_cannot_write(worker: Worker) -> None:
+@pytest.mark.parametrize("one_state", [False, True])
+async def test_work_that_reads_cannot_write(engine: Engine, one_state: bool) -> None:
     """It is refused at once, and does not count as a server that became a standby."""
     with pytest.raises(StoreError, match="only reads"):
-        worker.read(count_up, soon())
+        await engine.read(keep("no"), one_state=one_state)
+    assert await engine.read(list_words, one_state=one_state) == []
 
 
 def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_allowed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,8 @@ import pytest
 from amplifier_hooks.approvals.errors import BadRequest
 from amplifier_hooks.approvals.models import SessionEntry, SessionRecord
 from amplifier_hooks.approvals.stores import sessions
-from amplifier_hooks.approvals.stores.approval_rows import list_requesters
 from amplifier_hooks.approvals.stores.sessions import encode_transcript
-from amplifier_hooks.approvals.stores.store import Store, open_store
-from tests.hooks.server.world import make_request
+from amplifier_hooks.approvals.stores.store import Store
 from tests.support.stores import ManualClock
 
 
@@ -72,15 +69,3 @@ async def test_records_are_read_in_pages_by_number(store: Store) -> None:
     await store.records.publish("other", [SessionRecord(number=2, time=1.0, type="x")])
     assert [one.number for one in await store.records.read("s", limit=2)] == [1, 3]
     assert [one.number for one in await store.records.read("s", after=3)] == [5]
-
-
-async def test_everybody_who_asked_about_a_call_or_in_a_session_is_named(tmp_path: Path):
-    """And nobody of another session."""
-    async with await open_store(tmp_path / "store.db") as store:
-        for key, requester, call in (("a", "bot", "c1"), ("b", "other", "c2"), ("c", "bot", "c1")):
-            await store.approvals.request(
-                make_request(key=key, requester=requester, tool_call_id=call)
-            )
-        assert await list_requesters(store.engine, "session-1", "c1") == {"bot"}
-        assert await list_requesters(store.engine, "session-1") == {"bot", "other"}
-        assert await list_requesters(store.engine, "session-2") == frozenset()

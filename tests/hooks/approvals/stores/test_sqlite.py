@@ -15,7 +15,8 @@ import pytest
 from amplifier_hooks.approvals.errors import StoreUnavailable
 from amplifier_hooks.approvals.stores import sqlite_connection as connections
 from amplifier_hooks.approvals.stores.engine import Change
-from amplifier_hooks.approvals.stores.sqlite import Job, Readers, SqliteEngine, report
+from amplifier_hooks.approvals.stores.jobs import Job
+from amplifier_hooks.approvals.stores.sqlite import Readers, SqliteEngine
 from amplifier_hooks.approvals.stores.sqlite_connection import connect
 
 
@@ -147,41 +148,6 @@ def test_a_loop_that_ends_leaves_no_thread_that_holds_the_process(tmp_path: Path
         return found
 
     assert asyncio.run(go_on()) in ([2], [1, 2])
-
-
-def report_from_thread(*jobs: Job) -> None:
-    thread = threading.Thread(target=report, args=(jobs,))
-    thread.start()
-    thread.join()
-
-
-async def test_results_and_errors_reach_who_awaits() -> None:
-    """From another thread."""
-    good, bad, gone = (Job.make(lambda transaction: None) for _ in range(3))
-    good.result, bad.error = 7, KeyError("mine")
-    gone.future.cancel()
-    report_from_thread(good, bad, gone)
-    assert await good.future == 7
-    with pytest.raises(KeyError):
-        await bad.future
-    assert gone.future.cancelled()
-
-
-def test_a_closed_loop_is_passed_over() -> None:
-    """Others still get theirs."""
-
-    async def make() -> Job:
-        return Job.make(lambda transaction: None)
-
-    gone = asyncio.run(make())
-
-    async def live() -> Any:
-        here = Job.make(lambda transaction: None)
-        here.result = "here"
-        report_from_thread(gone, here)
-        return await here.future
-
-    assert asyncio.run(live()) == "here"
 
 
 class Rig:

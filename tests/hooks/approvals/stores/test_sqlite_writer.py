@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from amplifier_hooks.approvals.stores.engine import Listeners
-from amplifier_hooks.approvals.stores.sqlite import GROUP, Job, Writer
+from amplifier_hooks.approvals.stores.jobs import Job
+from amplifier_hooks.approvals.stores.sqlite import GROUP, Writer
 from amplifier_hooks.approvals.stores.sqlite_connection import connect
 
 

@@ -26,15 +26,15 @@ class Counting:
         self.reads = 0
         self.fails = 0
 
-    async def read(self, work: Any) -> Any:
+    async def read(self, work: Any, **how: Any) -> Any:
         self.reads += 1
         if self.fails:
             self.fails -= 1
             raise StoreUnavailable("for a moment")
-        return await self._engine.read(work)
+        return await self._engine.read(work, **how)
 
-    async def write(self, work: Any) -> Any:
-        return await self._engine.write(work)
+    async def write(self, work: Any, **how: Any) -> Any:
+        return await self._engine.write(work, **how)
 
     async def check(self) -> None:
         await self._engine.check()
