@@ -151,7 +151,7 @@ PYDANTIC_AI = Coverage(
         events.SESSION_END: NOTHING,
     },
     asking=("inline", "interrupt"),
-    inner_agents="unseen",
+    inner_agents="governed",
     entries=(
         "agent.run",
         "agent.run_sync",
@@ -163,7 +163,7 @@ PYDANTIC_AI = Coverage(
     ),
     injections_stay="in the messages",
     unseen=(
-        "agents without the capability, also those that a tool of a governed agent runs",
+        "agents without the capability that the program itself runs",
         "tools that the model made up, and calls whose arguments the tool does not take: "
         "Pydantic AI answers them itself",
         "output tools, which carry the answer; hooks see it at prompt:answer",

@@ -39,6 +39,7 @@ from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.messages import Plain
 from amplifier_hooks.external.verdicts import Reply
 from amplifier_hooks.frameworks.governing import Governable, govern
+from amplifier_hooks.frameworks.pydantic_ai.inner_agents import govern_inner_agents
 from amplifier_hooks.frameworks.pydantic_ai.messages import (
     Reader,
     change_reply,
@@ -179,6 +180,7 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         self.governor: Governor = govern(hooks)
         self.asks: Asking = asks
         self._start()
+        govern_inner_agents(AmplifierHooks)
 
     def _start(self) -> None:
         self._turn = Turn(self.governor)

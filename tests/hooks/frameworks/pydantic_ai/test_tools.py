@@ -663,6 +663,74 @@ async def test_a_sub_agent_has_a_session_inside_that_of_its_caller(stage: Stage)
     assert complete["status"] == "success"
 
 
+def build_pair(stage: Stage, ran: Ran, script: list[Step]) -> tuple[Any, Any]:
+    """A governed agent, and one without hooks that its tool starts."""
+    helper = build(None, script, ran, capabilities=[])
+    agent = build(stage.hooks, use(call("helper", task="Clean up.")), Ran())
+
+    @agent.tool_plain(name="helper")
+    async def ask_helper(task: str) -> str:
+        return str((await helper.run(task)).output)
+
+    return agent, helper
+
+
+async def test_a_sub_agent_without_hooks_is_governed(stage: Stage) -> None:
+    """What its caller may not do, it may not do either; by itself it does as before."""
+    stage.answer("tool:pre", HookResult(action="deny", reason="not on my machine"), tool="wipe")
+    stage.listen("session:start", "agent:spawn", "prompt:submit", "session:end")
+    ran = Ran()
+    agent, helper = build_pair(stage, ran, [*WIPE, *WIPE])
+    await agent.run("Do it.")
+    assert ran.calls == []
+    assert "not on my machine" in ran.requests[-1]
+    assert stage.heard.names == [
+        "session:start",
+        "prompt:submit",
+        "agent:spawn",
+        "session:start",
+        "prompt:submit",
+        "session:end",
+        "session:end",
+    ]
+    assert stage.heard.events[3][1]["parent_id"] == stage.heard.events[0][1]["session_id"]
+    await helper.run("Do it.")
+    assert len(ran.calls) == 1
+
+
+async def test_a_sub_agent_that_has_the_hooks_itself_is_judged_once(stage: Stage) -> None:
+    """Its own and those of its caller are the same."""
+    stage.listen("tool:pre", "prompt:submit")
+    hooks = stage.hooks
+    ran = Ran()
+    helper = build(None, WIPE, ran, capabilities=[AmplifierHooks(hooks)])
+    agent = build(None, use(call("helper", task="c")), Ran(), capabilities=[AmplifierHooks(hooks)])
+
+    @agent.tool_plain(name="helper")
+    async def ask_helper(task: str) -> str:
+        return str((await helper.run(task)).output)
+
+    await agent.run("Do it.")
+    assert stage.heard.names == ["prompt:submit", "tool:pre", "prompt:submit", "tool:pre"]
+    assert len(ran.calls) == 1
+
+
+async def test_a_stream_of_a_sub_agent_is_governed_too(stage: Stage) -> None:
+    """Whichever way it is started."""
+    stage.answer("tool:pre", HookResult(action="deny", reason="not on my machine"), tool="wipe")
+    ran = Ran()
+    helper = build(None, WIPE, ran, capabilities=[])
+    agent = build(stage.hooks, use(call("helper", task="c")), Ran())
+
+    @agent.tool_plain(name="helper")
+    async def ask_helper(task: str) -> str:
+        async with helper.run_stream(task) as result:
+            return str(await result.get_output())
+
+    await agent.run("Do it.")
+    assert ran.calls == []
+
+
 async def test_a_sub_agent_can_be_refused(stage: Stage) -> None:
     """Its caller reads why; it has no session."""
     stage.answer("agent:spawn", HookResult(action="deny", reason="no help today"))
