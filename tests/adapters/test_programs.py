@@ -22,9 +22,13 @@ def name_adapter(program: Path) -> str:
     return program.stem.removeprefix("try_")
 
 
+PAGES = {"langgraph": "langchain"}
+"""Programs that belong to the page of another name."""
+
+
 def find_page(program: Path) -> Path:
     """The page that a program belongs to."""
-    name = name_adapter(program)
+    name = PAGES.get(name_adapter(program), name_adapter(program))
     return DOCS / f"{name.replace('_', '-')}.md"
 
 

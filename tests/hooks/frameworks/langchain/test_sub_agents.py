@@ -18,6 +18,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 
 from amplifier_core import HookResult
+from amplifier_hooks.coverage import Asking
 from amplifier_hooks.external.coverage_gaps import Ungoverned
 from amplifier_hooks.frameworks import answer, govern
 from amplifier_hooks.frameworks.langchain import AmplifierMiddleware
@@ -562,9 +563,9 @@ def test_a_refused_session_stops_the_call(stage: Stage) -> None:
     assert ran.calls == []
 
 
-def build(stage: Stage, ran: Ran) -> Any:
+def build(stage: Stage, ran: Ran, asks: Asking = "inline", saver: Any = None) -> Any:
     """A model and a tool node, without create_agent."""
-    middleware = AmplifierMiddleware(stage.hooks)
+    middleware = AmplifierMiddleware(stage.hooks, asks=asks)
     model = make_model(use(call("wipe", 1, path="/tmp/x")), ran.requests)
     node = ToolNode(
         make_tools(ran),
@@ -577,7 +578,7 @@ def build(stage: Stage, ran: Ran) -> Any:
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
     graph.add_edge("tools", "model")
-    return graph.compile()
+    return graph.compile(checkpointer=saver)
 
 
 async def run_graph(graph: Any, *, is_async: bool) -> Any:
@@ -610,3 +611,18 @@ async def test_hooks_see_tools_and_the_session_but_no_prompt_and_no_model(
     assert ran.calls
     assert {"session:start", "tool:pre", "tool:post", "session:end"} <= set(names)
     assert not [one for one in names if one.startswith(("prompt:", "provider:"))]
+
+
+async def test_a_question_of_a_tool_node_interrupts_the_graph(stage: Stage) -> None:
+    """And a decision in LangChain's form lets the call run."""
+    stage.answer("tool:pre", ask(), tool="wipe")
+    stage.listen("session:start", "session:end")
+    ran = Ran()
+    graph = build(stage, ran, "interrupt", InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    await graph.ainvoke(SAY, config)
+    assert ran.calls == []
+    await graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
+    assert ran.calls == [("wipe", {"path": "/tmp/x"})]
+    assert stage.heard.names == ["session:start", "session:end"]
+    assert stage.heard.events[-1][1]["reason"] == "complete"
