@@ -42,6 +42,7 @@ from amplifier_hooks.modules.options import check_known, check_pattern_names, pa
 from amplifier_hooks.modules.registration import (
     GuardConfig,
     Removal,
+    Reply,
     combine_removals,
     register_guards,
     shorten,
@@ -142,13 +143,6 @@ _LONG = 100_000
 _NOTHING = (None, None)
 
 
-async def _run(look: Callable[..., Any], *arguments: Any) -> Any:
-    """Look through values; where a text is long, without holding up the rest of the program."""
-    if any(len(text) > _LONG for text in iterate_texts(arguments[-1])):
-        return await asyncio.to_thread(look, *arguments)
-    return look(*arguments)
-
-
 class Masking:
     """Answers with the same data, its secrets replaced."""
 
@@ -158,13 +152,19 @@ class Masking:
         self._looked_through: dict[int, tuple[Any, Any]] = {}
         """Messages that cannot change, by identity, and what to send for them."""
 
-    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_event(self, event: str, data: dict[str, Any]) -> Reply:
+        """At once, so that calls side by side keep their order; long texts in a thread."""
         fields = FIELDS.get(events.canonical(event), ())
         looked_at = {name: data[name] for name in fields if name in data}
+        if any(len(text) > _LONG for text in iterate_texts(self._list_unread(event, looked_at))):
+            return asyncio.to_thread(self._answer, event, data, looked_at)
+        return self._answer(event, data, looked_at)
+
+    def _answer(self, event: str, data: dict[str, Any], looked_at: dict[str, Any]) -> HookResult:
         if events.canonical(event) == events.PROVIDER_REQUEST:
-            new: dict[str, Any] = await self._mask_request(looked_at)
+            new = self._mask_request(looked_at)
         else:
-            new = await _run(self._mask_fields, event, looked_at)
+            new = self._mask_fields(event, looked_at)
         changed = [name for name, value in new.items() if value is not data[name]]
         if not changed:
             return HookResult(action="continue")
@@ -184,7 +184,7 @@ class Masking:
             return self._mask_reply(value)
         return self._redactor.redact(value)
 
-    async def _mask_request(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _mask_request(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The conversation; of what cannot change, only what is new since the last request is read.
 
         That is known by its identity: who holds a read-only message has that one.
@@ -192,18 +192,27 @@ class Masking:
         messages = fields.get("messages")
         if not isinstance(messages, list):
             return {name: self._redactor.redact(value) for name, value in fields.items()}
-        known = self._looked_through
-        unread = [one for one in messages if known.get(id(one), _NOTHING)[0] is not one]
-        masked = await _run(self._redact_each, unread)
-        fresh = {id(one): (one, new) for one, new in zip(unread, masked, strict=True)}
-        new = [(fresh.get(id(one)) or known[id(one)])[1] for one in messages]
-        if len(known) > 2 * len(messages):
-            known.clear()
-        known.update((key, pair) for key, pair in fresh.items() if type(pair[0]) is FrozenDict)
+        if len(self._looked_through) > 2 * len(messages):
+            self._looked_through.clear()
+        new = [self._mask_message(one) for one in messages]
         return {"messages": messages if all(map(is_, new, messages)) else new}
 
-    def _redact_each(self, values: list[Any]) -> list[Any]:
-        return [self._redactor.redact(value) for value in values]
+    def _mask_message(self, message: Any) -> Any:
+        known = self._looked_through.get(id(message), _NOTHING)
+        if known[0] is message:
+            return known[1]
+        new = self._redactor.redact(message)
+        if type(message) is FrozenDict:
+            self._looked_through[id(message)] = (message, new)
+        return new
+
+    def _list_unread(self, event: str, fields: Mapping[str, Any]) -> Any:
+        """What is to be looked through: of a conversation, the messages that are new."""
+        messages = fields.get("messages")
+        if events.canonical(event) != events.PROVIDER_REQUEST or not isinstance(messages, list):
+            return fields
+        known = self._looked_through
+        return [one for one in messages if known.get(id(one), _NOTHING)[0] is not one]
 
     def _mask_reply(self, reply: Any) -> Any:
         """A model's reply; not its tool calls, which run as they are or are asked about."""
