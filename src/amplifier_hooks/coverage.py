@@ -161,7 +161,7 @@ PYDANTIC_AI = Coverage(
         "agent.iter",
         "each of them with capabilities=[AmplifierHooks(…)] for one run",
     ),
-    injections_stay="in the messages",
+    injections_stay="in the thread",
     unseen=(
         "agents without the capability that the program itself runs",
         "tools that the model made up, and calls whose arguments the tool does not take: "
@@ -249,7 +249,7 @@ CLAUDE_AGENT_SDK = Coverage(
         events.CONTEXT_PRE_COMPACT: frozenset({"deny", "ask_user"}),
         events.USER_NOTIFICATION: NOTHING,
     },
-    injections_stay="in the conversation",
+    injections_stay="in the thread",
     unseen=(
         "requests to the model and its replies, thinking included: the program makes them",
         "tools that run at the provider, such as its web search",
@@ -351,6 +351,7 @@ GOOGLE_ADK = Coverage(
         "session:fork": NOTHING,
         "session:end": NOTHING,
     },
+    injections_stay="in the thread",
     unseen=(
         "live sessions (run_live): what the user and the model say; tool calls are seen",
         "tools that the model's own service runs, such as Google Search in Gemini, "
@@ -403,6 +404,7 @@ STRANDS = Coverage(
         "answers that the framework writes itself, such as at a limit or by AfterToolsEvent",
     ),
     asking=("inline", "interrupt"),
+    injections_stay="in the thread",
     inner_agents="unseen",
     entries=(
         "agent(...)",

@@ -52,6 +52,18 @@ async def test_an_injection_for_good(driver: Driver, stage: Stage) -> None:
     assert [request.count("Lint: line 3") for request in ran.requests] == [0, 1, 1]
 
 
+async def test_an_injection_for_good_stays_in_the_thread(driver: Driver, stage: Stage) -> None:
+    """Where the framework keeps a thread, the next run has it, once; one for a request has gone."""
+    stage.answer("tool:post", once(inject("Lint: line 3")), name="lint")
+    stage.answer("tool:post", once(inject("It is late.", ephemeral=True)), name="clock")
+    if type(driver).run_turns is Driver.run_turns:
+        pytest.skip(f"its runs share no thread: a text stays {driver.coverage.injections_stay}")
+    ran = await driver.run_turns(stage.hooks, [use(call("note", text="a")), [DONE]])
+    assert [one.count("It is late.") for one in ran.requests] == [0, 1, 0]
+    stays = 1 if driver.coverage.injections_stay == "in the thread" else 0
+    assert [one.count("Lint: line 3") for one in ran.requests] == [0, 1, stays]
+
+
 async def test_an_injection_at_the_prompt(driver: Driver, stage: Stage) -> None:
     """What a hook adds at the prompt is in the first request."""
     stage.answer("prompt:submit", inject("It is Monday."))

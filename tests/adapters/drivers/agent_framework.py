@@ -159,6 +159,15 @@ class AgentFrameworkDriver(Driver):
         ran.stored = read_stored(session)
         return ran
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        """Runs with one session."""
+        ran, client = Ran(), ScriptedClient([step for script in scripts for step in script])
+        agent, session = make_agent(hooks, client, make_tools(ran)), AgentSession()
+        with keep_requests(ran, client):
+            for _ in scripts:
+                await agent.run("Do it.", session=session)
+        return ran
+
     async def run_with_nothing(self, script: list[Step]) -> Ran:
         """`await agent.run()` with middleware that does nothing."""
         ran, client = Ran(), ScriptedClient(script)

@@ -76,6 +76,10 @@ class Driver(ABC):
         """The same through the streaming entry point, with `pieces`."""
         raise NotImplementedError
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        """Several runs of one agent in one thread of the framework, each with its own session."""
+        raise NotImplementedError
+
     async def run_with_helper(
         self, hooks: Governor, script: list[Step], helper: list[Step], prompt: str = "Do it."
     ) -> Ran:

@@ -79,6 +79,16 @@ class AdkDriver(Driver):
         plugin = None if hooks is None else AmplifierPlugin(hooks)
         return await _run(ran, _Agent(ran, script), plugin, prompt)
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        ran = Ran()
+        agent = _Agent(ran, [step for script in scripts for step in script])
+        runner = InMemoryRunner(agent=agent.made, plugins=[AmplifierPlugin(hooks)])
+        for _ in scripts:
+            found = await _collect(runner, _ask("Do it."))
+        ran.requests = agent.model.requests
+        await runner.close()
+        return _finish(ran, agent, found)
+
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         agent = _Agent(ran, script)

@@ -151,6 +151,14 @@ class LangChainDriver(Driver):
         agent = make_agent(hooks, script, ran)
         return finish(ran, agent.invoke({"messages": prompt}))
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        ran = Ran()
+        agent = make_agent(hooks, [step for script in scripts for step in script], ran)
+        state: dict[str, Any] = {"messages": []}
+        for _ in scripts:
+            state = await agent.ainvoke({"messages": [*state["messages"], ("user", "Do it.")]})
+        return finish(ran, state)
+
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran, last = Ran(), {}
         agent = make_agent(hooks, script, ran)

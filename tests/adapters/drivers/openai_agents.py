@@ -77,6 +77,16 @@ class AgentsDriver(Driver):
         agent = attach(Agent("agent", tools=make_tools(ran), model=model), hooks)
         return await self._run(ran, model, agent, prompt)
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        ran, model = Ran(), make_model([step for script in scripts for step in script])
+        agent = attach(Agent("agent", tools=make_tools(ran), model=model), hooks)
+        said: list[Any] = []
+        for _ in scripts:
+            asked: Any = [*said, {"role": "user", "content": "Do it."}]
+            result = await Runner.run(agent, asked, run_config=CONFIG)
+            said = result.to_input_list()
+        return self._read(ran, model, result)
+
     async def _run(self, ran: Ran, model: ScriptedModel, agent: Agent[Any], prompt: str) -> Ran:
         result = await Runner.run(agent, prompt, run_config=CONFIG)
         return self._read(ran, model, result)

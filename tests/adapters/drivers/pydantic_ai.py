@@ -106,6 +106,15 @@ class PydanticAIDriver(Driver):
             ran.stored = [describe(result.all_messages())]
         return ran
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        ran, history = Ran(), None
+        agent = self.build(hooks, [step for script in scripts for step in script], ran)
+        for _ in scripts:
+            result = await agent.run("Do it.", message_history=history)
+            history = result.all_messages()
+        keep(ran, result)
+        return ran
+
     async def run_with_helper(
         self, hooks: Governor, script: list[Step], helper: list[Step], prompt: str = "Do it."
     ) -> Ran:

@@ -156,6 +156,14 @@ class StrandsDriver(Driver):
             result = event.get("result", result)
         return finish(ran, agent, result)
 
+    async def run_turns(self, hooks: Governor, scripts: list[list[Step]]) -> Ran:
+        ran = Ran()
+        script = [step for script in scripts for step in script]
+        agent = make_agent(ran, script, plugins=[AmplifierHooks(hooks)])
+        for _ in scripts:
+            result = await agent.invoke_async("Do it.")
+        return finish(ran, agent, result)
+
     async def run_with_helper(
         self, hooks: Governor, script: list[Step], helper: list[Step], prompt: str = "Do it."
     ) -> Ran:

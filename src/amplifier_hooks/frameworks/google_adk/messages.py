@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
@@ -204,6 +205,18 @@ def _make_content(message: Plain) -> types.Content:
     """A message that a hook added; in the middle of a conversation, only users speak for others."""
     role = "model" if message.get("role") == "assistant" else "user"
     return make_content(role, str(message.get("content") or ""))
+
+
+async def keep_messages(invocation: InvocationContext, lasting: Sequence[Plain]) -> None:
+    """Put what hooks added for good into the session of the framework, for later turns too."""
+    for said in lasting:
+        event = Event(
+            invocation_id=invocation.invocation_id,
+            author="user",
+            branch=invocation.branch,
+            content=_make_content(said),
+        )
+        await invocation.session_service.append_event(session=invocation.session, event=event)
 
 
 def _change_parts(piece: Piece, message: Plain | None) -> list[types.Part]:

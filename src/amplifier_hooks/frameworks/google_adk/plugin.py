@@ -39,6 +39,7 @@ from amplifier_hooks.frameworks.google_adk.messages import (
     change_answer,
     change_reply,
     change_request,
+    keep_messages,
     make_content,
     make_plain,
     read_answer,
@@ -458,7 +459,9 @@ class AmplifierPlugin(BasePlugin):
             provider=PROVIDER,
             model=llm_request.model,
             tools=read_tool_names(llm_request),
+            keeps=True,
         )
+        await keep_messages(callback_context._invocation_context, verdict.lasting)
         if not verdict.allowed:
             return write_refusal(verdict.reason)
         if verdict.changed:

@@ -205,6 +205,17 @@ def change_request(
     return context.replace(messages=messages, system_prompt=system or None)
 
 
+def keep_messages(conversation: list[Any], lasting: Sequence[Plain]) -> None:
+    """Put what hooks added for good into the conversation of an agent, for later turns too."""
+    for said in lasting:
+        role = "assistant" if said.get("role") == "assistant" else "user"
+        block: Any = {"text": str(said.get("content") or "")}
+        if conversation and conversation[-1]["role"] == role:
+            conversation[-1]["content"].append(block)  # some models want roles to take turns
+        else:
+            conversation.append({"role": role, "content": [block]})
+
+
 def _find_system(pieces: Sequence[Piece], placed: Sequence[Placed]) -> str:
     for one in placed:
         if one.index is not None and pieces[one.index].place == SYSTEM:

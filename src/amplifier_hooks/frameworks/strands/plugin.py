@@ -35,6 +35,7 @@ from amplifier_hooks.frameworks.strands.messages import (
     change_reply,
     change_request,
     is_answer,
+    keep_messages,
     read_model_name,
     read_reply,
     read_request,
@@ -112,7 +113,9 @@ async def _judge_request(
         provider=PROVIDER,
         model=read_model_name(context),
         tools=read_tools(context),
+        keeps=True,
     )
+    keep_messages(context.agent.messages, verdict.lasting)
     if not verdict.allowed:
         return write_refusal(verdict.reason)
     return change_request(context, pieces, verdict.placed) if verdict.changed else context
