@@ -5,8 +5,18 @@ What a guard denies they never see, so they cannot allow it.
 
 from __future__ import annotations
 
-from amplifier_hooks.approvals.policy import EditsApproval, PolicyApproval, RefusingApproval, Ruling
-from amplifier_hooks.approvals.rules import RulesApproval
+from typing import TYPE_CHECKING
+
+from amplifier_hooks.lazy_names import find_lazily
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.policy import (
+        EditsApproval,
+        PolicyApproval,
+        RefusingApproval,
+        Ruling,
+    )
+    from amplifier_hooks.approvals.rules import RulesApproval
 
 __all__ = ["EditsApproval", "PolicyApproval", "RefusingApproval", "RulesApproval", "Ruling"]
 
@@ -30,3 +40,12 @@ PUBLIC_MODULES = (
     "several",
     "stores",
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = find_lazily(
+        __name__,
+        {
+            "policy": ("EditsApproval", "PolicyApproval", "RefusingApproval", "Ruling"),
+            "rules": ("RulesApproval",),
+        },
+    )

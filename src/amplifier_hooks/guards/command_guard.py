@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,26 +23,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils.text import suggest
-from amplifier_hooks.guards.bash import (
-    LISTED,
-    RULES,
-    Command,
-    CommandPattern,
-    Finding,
-    ListedCommand,
-    Script,
-    Situation,
-    Workspace,
-    ensure_available,
-    find_dangers,
-    find_unlisted,
-    is_harmless,
-    is_harmless_doubt,
-    is_settled,
-    list_situations,
-    needs_no_words,
-    unwrap_command,
-)
+from amplifier_hooks.guards import bash
 from amplifier_hooks.guards.policy.profile import Profile
 from amplifier_hooks.guards.policy.tool_calls import ARGUMENT_KEYS, COMMAND_KEYS, list_commands
 from amplifier_hooks.guards.policy.unread_tools import offer_reader
@@ -80,15 +62,15 @@ class Config(GuardConfig):
     @classmethod
     def _check_patterns(cls, value: list[str]) -> list[str]:
         for pattern in value:
-            CommandPattern.read(pattern)
+            bash.CommandPattern.read(pattern)
         return value
 
     @field_validator("off")
     @classmethod
     def _find_known(cls, value: list[str]) -> list[str]:
         for rule in value:
-            if rule not in RULES:
-                raise ValueError(f"there is no rule {rule!r}; {suggest(rule, RULES)}")
+            if rule not in bash.RULES:
+                raise ValueError(f"there is no rule {rule!r}; {suggest(rule, bash.RULES)}")
         return value
 
 
@@ -103,22 +85,31 @@ def choose_profile(config: Config) -> Profile:
 class Judge:
     """Decides about the text of a command. Pure but for looking where symlinks lead."""
 
-    def __init__(self, config: Config, workspace: Workspace) -> None:
+    def __init__(self, config: Config, workspace: bash.Workspace) -> None:
         profile = choose_profile(config)
         stands: Literal["ask", "deny"] = "deny" if profile == "strict" else "ask"
         self._calm = profile == "calm"
         self.unclear: Literal["ask", "deny"] = config.unclear or stands
         """What is done about what cannot be understood."""
         self._unlisted = config.unlisted or ("deny" if profile == "strict" else "continue")
-        own = [*_list_own("deny", config.deny), *_list_own("ask", config.ask)]
-        self._listed = (*own, *LISTED)
-        self._allowed = tuple(CommandPattern.read(text) for text in config.allow)
+        self._config = config
         self._off = frozenset(config.off)
         self._workspace = workspace
 
-    def find_all(self, source: str) -> list[Finding]:
+    # Read when the first command is judged, as all that reads commands is imported then.
+
+    @cached_property
+    def _listed(self) -> tuple[bash.ListedCommand, ...]:
+        own = [*_list_own("deny", self._config.deny), *_list_own("ask", self._config.ask)]
+        return (*own, *bash.LISTED)
+
+    @cached_property
+    def _allowed(self) -> tuple[bash.CommandPattern, ...]:
+        return tuple(bash.CommandPattern.read(text) for text in self._config.allow)
+
+    def find_all(self, source: str) -> list[bash.Finding]:
         """What speaks against it, denials first; an empty list lets it run."""
-        script = unwrap_command(source, NAME)
+        script = bash.unwrap_command(source, NAME)
         found = [
             *self._find_known(script),
             *self._find_unclear(script, source),
@@ -127,47 +118,53 @@ class Judge:
         ]
         return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
 
-    def _find_known(self, script: Script) -> Iterator[Finding]:
-        for situation, finding in find_dangers(script, self._workspace, self._listed, self._off):
+    def _find_known(self, script: bash.Script) -> Iterator[bash.Finding]:
+        for situation, finding in bash.find_dangers(
+            script, self._workspace, self._listed, self._off
+        ):
             if finding.action == "deny" or not self._is_left_out(situation, finding.rule):
                 yield finding
 
-    def _is_left_out(self, situation: Situation, rule: str) -> bool:
+    def _is_left_out(self, situation: bash.Situation, rule: str) -> bool:
         """Whether the configuration allows the command, or the profile needs no question."""
-        return self._is_allowed(situation.command) or (self._calm and is_settled(rule, situation))
+        return self._is_allowed(situation.command) or (
+            self._calm and bash.is_settled(rule, situation)
+        )
 
-    def _is_allowed(self, command: Command) -> bool:
+    def _is_allowed(self, command: bash.Command) -> bool:
         return any(pattern.permits(command) for pattern in self._allowed)
 
-    def _find_unclear(self, script: Script, source: str) -> Iterator[Finding]:
+    def _find_unclear(self, script: bash.Script, source: str) -> Iterator[bash.Finding]:
         for reason in script.unclear:
-            if not (self._calm and is_harmless_doubt(reason, source)):
-                yield Finding(self.unclear, "unclear", reason, source)
+            if not (self._calm and bash.is_harmless_doubt(reason, source)):
+                yield bash.Finding(self.unclear, "unclear", reason, source)
 
-    def _find_unknown(self, script: Script) -> Iterator[Finding]:
-        for situation in list_situations(script, self._workspace):
+    def _find_unknown(self, script: bash.Script) -> Iterator[bash.Finding]:
+        for situation in bash.list_situations(script, self._workspace):
             command = situation.command
-            if command.certain or command.program is None or is_harmless(command):
+            if command.certain or command.program is None or bash.is_harmless(command):
                 continue
             if _calls_function(command, script) or _is_unwrapped(command, script):
                 continue
-            if self._is_allowed(command) or (self._calm and needs_no_words(situation)):
+            if self._is_allowed(command) or (self._calm and bash.needs_no_words(situation)):
                 continue
             reason = f"{command.name} gets words that only running it would tell"
-            yield Finding(self.unclear, "unclear-words", reason, command.text)
+            yield bash.Finding(self.unclear, "unclear-words", reason, command.text)
 
-    def _find_unlisted(self, script: Script) -> Iterator[Finding]:
+    def _find_unlisted(self, script: bash.Script) -> Iterator[bash.Finding]:
         if self._unlisted == "continue":
             return
-        for command, reason in find_unlisted(script, self._is_allowed, self._is_allowed_by_words):
-            yield Finding(self._unlisted, "unlisted", reason, command.text)
+        for command, reason in bash.find_unlisted(
+            script, self._is_allowed, self._is_allowed_by_words
+        ):
+            yield bash.Finding(self._unlisted, "unlisted", reason, command.text)
 
-    def _is_allowed_by_words(self, command: Command) -> bool:
+    def _is_allowed_by_words(self, command: bash.Command) -> bool:
         """By a pattern that names more than the program: `bash run.sh`, not `bash`."""
         return any(pattern.arguments and pattern.permits(command) for pattern in self._allowed)
 
 
-def _calls_function(command: Command, script: Script) -> bool:
+def _calls_function(command: bash.Command, script: bash.Script) -> bool:
     """Whether it surely runs a function of the script, whose commands are judged in its place."""
     removed = {
         word.value for other in script.commands if other.name == "unset" for word in other.words
@@ -175,16 +172,16 @@ def _calls_function(command: Command, script: Script) -> bool:
     return command.calls_function and not removed & {command.program, None}
 
 
-def _is_unwrapped(command: Command, script: Script) -> bool:
+def _is_unwrapped(command: bash.Command, script: bash.Script) -> bool:
     """Whether the commands inside it were found, so that they are judged in its place."""
     inside = (*command.via, command.name)
     return any(other.via == inside for other in script.commands)
 
 
-def _list_own(verdict: Literal["deny", "ask"], patterns: list[str]) -> Iterator[ListedCommand]:
+def _list_own(verdict: Literal["deny", "ask"], patterns: list[str]) -> Iterator[bash.ListedCommand]:
     for text in patterns:
         reason = f"it matches {text!r}, which the configuration has under {verdict!r}"
-        yield ListedCommand(verdict, f"own:{text}", CommandPattern.read(text), reason)
+        yield bash.ListedCommand(verdict, f"own:{text}", bash.CommandPattern.read(text), reason)
 
 
 class CommandGuard:
@@ -212,7 +209,7 @@ class CommandGuard:
         try:
             commands = list_commands(given, list(dict.fromkeys(keys)), tool)
         except ValueError as wrong:
-            finding = Finding(self._judge.unclear, "unclear", f"{tool}: {wrong}", tool)
+            finding = bash.Finding(self._judge.unclear, "unclear", f"{tool}: {wrong}", tool)
             return self._answer(json.dumps(given, ensure_ascii=False, default=repr), [finding])
         if not commands:
             return HookResult(action="continue")
@@ -222,7 +219,7 @@ class CommandGuard:
         found = await asyncio.to_thread(self._judge.find_all, command)
         return self._answer(command, found)
 
-    def _answer(self, command: str, found: list[Finding]) -> HookResult:
+    def _answer(self, command: str, found: list[bash.Finding]) -> HookResult:
         if not found:
             return HookResult(action="continue")
         denied = [finding for finding in found if finding.action == "deny"]
@@ -233,7 +230,7 @@ class CommandGuard:
         return self._config.ask_user(prompt, f"The command needs approval: {reasons}")
 
 
-def _format_findings(found: list[Finding]) -> str:
+def _format_findings(found: list[bash.Finding]) -> str:
     shown = [f"{finding.reason} [{finding.rule}]" for finding in found[:_MOST_REASONS]]
     rest = len(found) - len(shown)
     return "; ".join([*shown, f"and {rest} more reasons"] if rest else shown)
@@ -242,8 +239,8 @@ def _format_findings(found: list[Finding]) -> str:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to guard."""
     settings = parse_config(Config, config, NAME)
-    ensure_available(NAME)
-    workspace = Workspace(get_base_dir(coordinator), Path.home().resolve())
+    bash.ensure_available(NAME)
+    workspace = bash.Workspace(get_base_dir(coordinator), Path.home().resolve())
     guarding = CommandGuard(settings, Judge(settings, workspace))
     read = [*settings.command_keys, *ARGUMENT_KEYS]
     offer_reader(

@@ -23,19 +23,7 @@ from pydantic import AliasChoices, Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.bash import (
-    Command,
-    FoundFiles,
-    Word,
-    Workspace,
-    ensure_available,
-    is_harmless,
-    is_remote,
-    list_all_commands,
-    list_directories,
-    list_roots,
-    look_up_writes,
-)
+from amplifier_hooks.guards import bash
 from amplifier_hooks.guards.policy.guarded_paths import Chosen, GuardedPaths, Hit
 from amplifier_hooks.guards.policy.paths import match_glob, resolve
 from amplifier_hooks.guards.policy.tool_calls import (
@@ -205,11 +193,11 @@ class ProductionGuard:
     def find_hits_in_command(self, command: str) -> list[Hit]:
         """Every guarded path that a command may write to; UnreadableInput if it hides any."""
         try:
-            commands = list_all_commands(command, NAME)
+            commands = bash.list_all_commands(command, NAME)
         except ValueError as wrong:
             raise UnreadableInput(str(wrong)) from wrong
-        start = Workspace(self._base, Path.home())
-        bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
+        start = bash.Workspace(self._base, Path.home())
+        bases = dict.fromkeys([self._base, *bash.list_directories(commands, start).known])
         named = _list_once(self._find_named_hits(commands, bases))
         folders = [hit.resolved for hit in named]
         unnamed = _list_once(self._find_unnamed_hits(commands, list(bases)))
@@ -219,7 +207,7 @@ class ProductionGuard:
         ]
 
     def _find_named_hits(
-        self, commands: Sequence[Command], bases: Iterable[Path]
+        self, commands: Sequence[bash.Command], bases: Iterable[Path]
     ) -> Iterator[Hit | None]:
         at = self._guarded.find_hit
         for (word, is_sure), base in product(_find_written_words(commands), bases):
@@ -227,15 +215,15 @@ class ProductionGuard:
                 yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
         for command, base in product(filter(_takes_folders, commands), bases):
             below = partial(self._guarded.find_hit_below, chosen=_choose(command))
-            words = list_roots(command) if command.name in _FINDERS else command.words
+            words = bash.list_roots(command) if command.name in _FINDERS else command.words
             paths = (path for word in words for path in _find_paths(word, base))
             yield from (_try_hit(below, path, base) for path in paths)
 
     def _find_unnamed_hits(
-        self, commands: Sequence[Command], bases: Sequence[Path]
+        self, commands: Sequence[bash.Command], bases: Sequence[Path]
     ) -> Iterator[Hit | None]:
         """What comes out of folders, archives, patches and commits."""
-        found = look_up_writes(commands, bases, Path.home(), self._guarded.may_guard)
+        found = bash.look_up_writes(commands, bases, Path.home(), self._guarded.may_guard)
         for write in islice(sorted(found.writes, key=lambda one: one.path), _MOST_FILES):
             yield _try_hit(self._guarded.find_hit, str(write.path), self._base)
             if write.is_link:
@@ -318,35 +306,35 @@ def _show_input(given: Any, command_key: str | None) -> str:
     return f"The input:\n\n{shorten(json.dumps(given, ensure_ascii=False, default=repr))}"
 
 
-def _find_written_words(commands: Iterable[Command]) -> Iterator[tuple[Word, bool]]:
+def _find_written_words(commands: Iterable[bash.Command]) -> Iterator[tuple[bash.Word, bool]]:
     """What a command may write to, and whether that surely names a file.
 
     Its redirections, and all words unless it only looks.
     """
     for command in commands:
         yield from ((redirect.target, True) for redirect in command.redirects if redirect.writes)
-        if not is_harmless(command) or command.name in _WRITING_PROGRAMS:
+        if not bash.is_harmless(command) or command.name in _WRITING_PROGRAMS:
             words = command.operands[-1:] if _is_plain_copy(command) else _list_words(command)
             if _only_sends(command):
                 words = ()
             yield from ((word, _creates(command)) for word in words)
 
 
-def _only_sends(command: Command) -> bool:
+def _only_sends(command: bash.Command) -> bool:
     """A copy to another machine, which changes nothing on this one."""
     if command.name not in {"rsync", "scp"} or not command.operands:
         return False
     removes = any(flag.startswith("--remove") for flag in command.flags)
-    return is_remote(command.operands[-1]) and not removes
+    return bash.is_remote(command.operands[-1]) and not removes
 
 
-def _creates(command: Command) -> bool:
+def _creates(command: bash.Command) -> bool:
     if command.name == "git":
         return not {word.value for word in command.arguments[:1]}.isdisjoint(_GIT_CREATING)
     return command.name in _CREATING_PROGRAMS
 
 
-def _list_words(command: Command) -> Iterator[Word]:
+def _list_words(command: bash.Command) -> Iterator[bash.Word]:
     """All words but those that name an environment or a branch: `--mode production`."""
     if command.name == "git" and {word.value for word in command.arguments[:1]} & _GIT_NAMING:
         return
@@ -361,7 +349,7 @@ def _list_words(command: Command) -> Iterator[Word]:
         yield word
 
 
-def _leave_loaded(command: Command) -> tuple[Word, ...]:
+def _leave_loaded(command: bash.Command) -> tuple[bash.Word, ...]:
     """All but the files that it only loads: `source .env`, `docker run --env-file .env`."""
     if command.name in {"source", "."}:
         return command.words[1:]
@@ -376,14 +364,14 @@ def _leave_loaded(command: Command) -> tuple[Word, ...]:
     )
 
 
-def _is_mere_name(word: Word, base: Path) -> bool:
+def _is_mere_name(word: bash.Word, base: Path) -> bool:
     """`production` is a branch, a server or a target, where there is no such folder."""
     if word.value is None or not _BARE_NAME.fullmatch(word.value):
         return False
     return not os.path.lexists(base / word.value)
 
 
-def _is_plain_copy(command: Command) -> bool:
+def _is_plain_copy(command: bash.Command) -> bool:
     """`cp FROM… TO`, which only reads all but the last; a link would lead back to what it reads."""
     if command.name not in _COPYING_PROGRAMS or len(command.operands) < 2:
         return False
@@ -392,18 +380,18 @@ def _is_plain_copy(command: Command) -> bool:
     return known and all(map(_COPYING_FLAGS.fullmatch, flags))
 
 
-def _takes_folders(command: Command) -> bool:
+def _takes_folders(command: bash.Command) -> bool:
     """Whether a command may remove, move or change a folder as a whole, with all that is in it."""
     in_git = command.name == "git" and any(w.value in {"rm", "mv"} for w in command.arguments)
     takes = in_git or (command.name in _FOLDER_PROGRAMS and not _only_sends(command))
-    return takes and not is_harmless(command)
+    return takes and not bash.is_harmless(command)
 
 
-def _choose(command: Command) -> Chosen | None:
+def _choose(command: bash.Command) -> Chosen | None:
     """Of `find`, what it does something to; if that is done to folders, what is in them, too."""
     if command.name not in _FINDERS:
         return None
-    found = FoundFiles(command, _changes_operands)
+    found = bash.FoundFiles(command, _changes_operands)
     alone = "-delete" in command.flags or not _takes_whole_folders(command)
 
     def touches(folder: Path, below: Path) -> bool:
@@ -417,7 +405,7 @@ def _choose(command: Command) -> Chosen | None:
 _PER_FILE = frozenset({"chmod", "chown", "chgrp", "touch", "sed", "gsed", "perl", "rmdir", "rm"})
 
 
-def _takes_whole_folders(command: Command) -> bool:
+def _takes_whole_folders(command: bash.Command) -> bool:
     """Whether what find runs would change a folder with all that is in it."""
     values = {word.value for word in command.words}
     if values.isdisjoint({"-r", "-R", "-rf", "-fr", "-Rf", "--recursive"}):
@@ -433,7 +421,7 @@ def _takes_whole_folders(command: Command) -> bool:
 _LOOKING = frozenset({"awk", "gawk", "mawk", "sed", "gsed", "perl", "php", "jar", "diff", "file"})
 
 
-def _changes_operands(command: Command) -> bool:
+def _changes_operands(command: bash.Command) -> bool:
     """Whether a command that find runs on files does more than look at them."""
     if command.name in _LOOKING:
         return any((flag.startswith(("-i", "--in-place"))) for flag in command.flags) or any(
@@ -449,12 +437,12 @@ def _changes_operands(command: Command) -> bool:
         return False
     if command.name in {"sh", "bash"}:
         text = next((word.value for word in command.words if not word.is_flag), None)
-        inner = () if text is None else list_all_commands(text, NAME)
+        inner = () if text is None else bash.list_all_commands(text, NAME)
         return not inner or any(map(_changes_operands, inner))
-    return not is_harmless(command)
+    return not bash.is_harmless(command)
 
 
-def _find_paths(word: Word, base: Path) -> Iterator[str]:
+def _find_paths(word: bash.Word, base: Path) -> Iterator[str]:
     """The word, what stands behind its equals sign (`of=…`) and behind its letter (`-o…`)."""
     if word.value is None:
         # Of `production/$x` the directory is certain, whatever is in it.
@@ -479,7 +467,7 @@ def _expand_glob(pattern: str, base: Path) -> list[str]:
     return found
 
 
-def _expand_home(word: Word) -> str:
+def _expand_home(word: bash.Word) -> str:
     value = word.value or ""
     in_home = word.tilde and (value == "~" or value.startswith("~/"))
     return f"{Path.home()}{value[1:]}" if in_home else value
@@ -489,7 +477,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     """Begin to guard."""
     settings = parse_config(Config, config, NAME)
     if settings.shell:
-        ensure_available(NAME)
+        bash.ensure_available(NAME)
     base = get_base_dir(coordinator)
     guarding = ProductionGuard(settings, GuardedPaths(settings.patterns, base), base)
     commands = [*settings.command_keys, *ARGUMENT_KEYS] if settings.shell else []

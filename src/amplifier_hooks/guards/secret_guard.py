@@ -17,18 +17,7 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_hooks.guards.bash import (
-    Command,
-    Read,
-    Reads,
-    Workspace,
-    build_search,
-    ensure_available,
-    find_printed,
-    list_all_commands,
-    list_directories,
-    look_up_reads,
-)
+from amplifier_hooks.guards import bash
 from amplifier_hooks.guards.policy.paths import match_glob
 from amplifier_hooks.guards.policy.secrets.files import (
     SecretFiles,
@@ -127,13 +116,13 @@ class SecretGuard:
         doubts: list[str] = []
         for text in commands:
             try:
-                known = list_all_commands(text, NAME)
+                known = bash.list_all_commands(text, NAME)
             except ValueError:  # too long or too deep, which the command guard says
                 continue
             found = self._look_up(known)
             reads += [one for one in found.files if one.comes_out(NAME)]
             doubts += found.doubts
-            for one in find_printed(known):
+            for one in bash.find_printed(known):
                 told = f"{shorten(one.command, 80)!r}"
                 if one.sure:
                     printed.append(f"{told} prints {one.what}")
@@ -141,12 +130,12 @@ class SecretGuard:
                     doubts.append(f"{told} prints {one.what}")
         return self._answer(tool, reads, printed, doubts)
 
-    def _look_up(self, commands: Sequence[Command]) -> Reads:
-        start = Workspace(self._base, Path.home())
-        bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
-        return look_up_reads(commands, list(bases), Path.home(), self._files)
+    def _look_up(self, commands: Sequence[bash.Command]) -> bash.Reads:
+        start = bash.Workspace(self._base, Path.home())
+        bases = dict.fromkeys([self._base, *bash.list_directories(commands, start).known])
+        return bash.look_up_reads(commands, list(bases), Path.home(), self._files)
 
-    def _read_named(self, tool: str, paths: Iterable[str]) -> Iterator[Read]:
+    def _read_named(self, tool: str, paths: Iterable[str]) -> Iterator[bash.Read]:
         for path in paths:  # an edit shows what is around it, unless it makes the file
             try:
                 hit = self._files.find_hit(path)
@@ -155,11 +144,11 @@ class SecretGuard:
             if hit is not None and (
                 tool == "Read" or tool not in _SHOWING or hit.resolved.exists()
             ):
-                yield Read(hit.resolved, tool, path)
+                yield bash.Read(hit.resolved, tool, path)
 
-    def _read_searched(self, tool: str, given: Any) -> Iterator[Read]:
+    def _read_searched(self, tool: str, given: Any) -> Iterator[bash.Read]:
         """What a search would show of the lines of a secret file, as `rg` would find them."""
-        command = build_search(given) if tool == "Grep" else None
+        command = bash.build_search(given) if tool == "Grep" else None
         if command is None:
             return
         yield from (one for one in self._look_up([command]).files if one.comes_out(NAME))
@@ -167,7 +156,7 @@ class SecretGuard:
     # Answers
 
     def _answer(
-        self, tool: str, reads: list[Read], printed: list[str], doubts: list[str]
+        self, tool: str, reads: list[bash.Read], printed: list[str], doubts: list[str]
     ) -> HookResult:
         sure = [one for one in reads if self._is_sure(one)]
         told = [*self._describe(sure), *printed]
@@ -181,11 +170,11 @@ class SecretGuard:
         prompt = f"Allow {tool} to show secrets to the agent?\n\n{listed}"
         return self._config.ask_user(prompt, f"secrets: {shorten('; '.join(told), 300)}")
 
-    def _is_sure(self, read: Read) -> bool:
+    def _is_sure(self, read: bash.Read) -> bool:
         hit = self._files.find_hit(str(read.path))
         return read.sure and (hit is None or is_certain(hit.pattern))
 
-    def _describe(self, reads: Iterable[Read]) -> list[str]:
+    def _describe(self, reads: Iterable[bash.Read]) -> list[str]:
         told: dict[str, None] = {}
         for read in reads:
             hit = self._files.find_hit(str(read.path))
@@ -194,7 +183,7 @@ class SecretGuard:
             told[f"it {verb} {self._name(read)}, which holds {what}"] = None
         return list(told)
 
-    def _name(self, read: Read) -> str:
+    def _name(self, read: bash.Read) -> str:
         path = read.path
         shown = path.relative_to(self._base) if path.is_relative_to(self._base) else path
         where = f" (below {shorten(read.given, 60)!r})" if read.below else ""
@@ -214,7 +203,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     settings = parse_config(Config, config, NAME)
     if settings.mode == "open":
         return lambda: None
-    ensure_available(NAME)
+    bash.ensure_available(NAME)
     base = get_base_dir(coordinator)
     files = SecretFiles(base, settings.paths, settings.allow)
     keys = [*settings.path_keys, *settings.command_keys, *ARGUMENT_KEYS]

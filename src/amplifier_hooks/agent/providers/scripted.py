@@ -41,7 +41,6 @@ from amplifier_hooks.agent.providers.conversation import (
     find_calls,
     read_call,
 )
-from amplifier_hooks.agent.providers.remote import describe_model
 from amplifier_hooks.machine.text import clip_text
 from amplifier_hooks.modules.options import parse_config, parse_known
 
@@ -294,6 +293,9 @@ class ScriptedProvider:
 
     async def list_models(self) -> list[ModelInfo]:
         """The one it plays."""
+        # What speaks to real models is not needed to play a script.
+        from amplifier_hooks.agent.providers.remote import describe_model
+
         return [describe_model(self._model, self.get_info())]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:

@@ -67,11 +67,13 @@ def make_approval(
     approve: str | None, asking: AnyApprovalSystem, folder: Path
 ) -> AnyApprovalSystem:
     """The approval system of a session: the person at the terminal, or what decides before them."""
-    from amplifier_hooks.approvals import RefusingApproval, RulesApproval
-
     if approve == "deny":
+        from amplifier_hooks.approvals import RefusingApproval
+
         return RefusingApproval()
     if approve is not None and approve.startswith(RULES):
+        from amplifier_hooks.approvals import RulesApproval
+
         return RulesApproval(Path(approve.removeprefix(RULES)), folder, asking)
     return asking
 
