@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from amplifier_core.errors import AmplifierError
-from amplifier_hooks.approvals.models import Approval
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.models import Approval
 
 
 class StoreError(AmplifierError):

@@ -121,13 +121,14 @@ def _make_anchors(
     options: Mapping[str, Any], path: Path, alarm: Callable[[str], None]
 ) -> Iterator[Anchor]:
     """Where the checkpoints go beside the trail: files, and a witness."""
-    from amplifier_audit import anchor_to_file
-    from amplifier_audit.witness import Witness, WitnessSender
-
     for file in options.get("anchors") or ():
+        from amplifier_audit import anchor_to_file
+
         _check_anchor(_expand(file))
         yield anchor_to_file(_expand(file))
     if url := options.get("witness"):
+        from amplifier_audit.witness import Witness, WitnessSender
+
         yield WitnessSender(Witness(url, options.get("witness_token") or ""), path, alarm)
 
 

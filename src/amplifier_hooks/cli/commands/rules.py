@@ -187,12 +187,13 @@ async def _read_standing() -> list[StandingGrant]:
         names_postgres,
         read_path,
     )
-    from amplifier_hooks.approvals.stores.store import open_store
     from amplifier_hooks.insight.rule_checks.rules import read_grants
 
     place = find_store()
     if not names_postgres(place) and not read_path(place).is_file():
         return []
+    from amplifier_hooks.approvals.stores.store import open_store
+
     async with await open_store(place) as store:
         return await read_grants(store, Path.cwd())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
@@ -14,7 +14,6 @@ from amplifier_hooks.approvals.errors import NotFound
 from amplifier_hooks.approvals.rules import ApprovalRule, RulesApproval
 from amplifier_hooks.approvals.rules import LoadedRule as LoadedApprovalRule
 from amplifier_hooks.approvals.rules import load_rule as load_approval_rule
-from amplifier_hooks.approvals.stores.store import Store
 from amplifier_hooks.guards.policy.tool_calls import PATH_KEYS
 from amplifier_hooks.guards.rules.engine import LoadedRule, load_rule
 from amplifier_hooks.guards.rules.loading import (
@@ -31,6 +30,9 @@ from amplifier_hooks.modules.options import parse_config
 from amplifier_hooks.text.short_ids import shorten_id
 from amplifier_hooks.yaml_files.node import to_plain
 from amplifier_hooks.yaml_files.reader import read_file as read_bundle_file
+
+if TYPE_CHECKING:  # databases are not imported before somebody opens one
+    from amplifier_hooks.approvals.stores.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,8 @@ import click
 from amplifier_core.event_names import find_problem
 from amplifier_core.utils.text import differs_by_one
 from amplifier_hooks.cli import exit_codes
-from amplifier_hooks.cli.commands.hooks.backtest import backtest
-from amplifier_hooks.cli.commands.hooks.stats import stats
 from amplifier_hooks.cli.commands.hooks.testing import load_material, try_hooks
+from amplifier_hooks.cli.lazy_group import adopt
 from amplifier_hooks.cli.options import AS_JSON, BUNDLE, parse_json_object
 from amplifier_hooks.guards.policy.tool_calls import TOOLS
 
@@ -93,13 +93,25 @@ _BUILT_IN = "amplifier_hooks."
 _FEW_EVENTS = 2
 
 
-@click.group(epilog=EPILOG)
+class HooksGroup(click.Group):
+    """Imports the commands that look back at trails when one of them is wanted."""
+
+    elsewhere = ("backtest", "stats")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *self.elsewhere])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.elsewhere:
+            return super().get_command(ctx, cmd_name)
+        return adopt(getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name))
+
+
+@click.group(cls=HooksGroup, epilog=EPILOG)
 def hooks() -> None:
     """See which hooks run, in which order, and what they answer."""
 
 
-hooks.add_command(backtest)
-hooks.add_command(stats)
 hooks.add_command(try_hooks)
 
 
