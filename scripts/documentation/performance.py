@@ -70,6 +70,12 @@ PRICES = (
         "added",
     ),
     Price(
+        "a call and its result judged over HTTP, with the default bundle, 50 clients",
+        "judge",
+        "milliseconds that a judgement adds, 50 clients at work, p50",
+        "added",
+    ),
+    Price(
         "a decision that is durable on disk (SQLite)",
         "store",
         "one decision alone, in bare writes with sync",

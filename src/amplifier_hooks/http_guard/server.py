@@ -159,7 +159,8 @@ class Listener:
 def bind(host: str, port: int, *, advice: str = "choose another one") -> socket.socket:
     """A socket that listens there; CannotListen if that is not possible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Named, so that asyncio knows it as TCP and sends the end of an answer without delay.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host.strip("[]") or "0.0.0.0", port))

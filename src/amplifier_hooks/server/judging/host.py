@@ -122,9 +122,14 @@ class JudgeHost:
         return task
 
     def _forget_failed(self, session_id: str, done: asyncio.Future[bytes]) -> None:
-        """What could not be opened may be tried again under the same key."""
-        if done.cancelled() or done.exception() is not None:
+        """What could not be opened may be tried again under the same key; a hook's no stands."""
+        if session_id not in self._over and (done.cancelled() or done.exception() is not None):
             self._forget(session_id)
+
+    def _note_over(self, session_id: str, over: EndedSession) -> None:
+        self._over[session_id] = over
+        while len(self._over) > MOST_OVER:
+            self._forget(next(iter(self._over)))
 
     def _forget(self, session_id: str) -> None:
         self._over.pop(session_id, None)
@@ -136,6 +141,7 @@ class JudgeHost:
         try:
             session = await self._build(body, owner, session_id)
         except SessionDenied as error:
+            self._note_over(session_id, EndedSession(owner, {"reason": "denied"}, b""))
             raise refusals.session_denied(str(error)) from error
         except Untrusted as error:
             raise refusals.untrusted(str(error)) from error
@@ -262,9 +268,7 @@ class JudgeHost:
             return
         told = session.describe_with_shown()
         over = EndedSession(session.terms.owner, {**told, "shown": []}, encode(told).encode())
-        self._over[session.terms.id] = over
-        while len(self._over) > MOST_OVER:
-            self._forget(next(iter(self._over)))
+        self._note_over(session.terms.id, over)
 
     def send_away(self) -> None:
         """Open nothing more, and answer whoever waits: the server is about to end."""

@@ -17,6 +17,7 @@ from amplifier_audit import open_log, read_records, verify
 from amplifier_hooks.agent.session.trail import locate_trail
 from amplifier_hooks.approvals.models import Approval, ApprovalFilter, Choice, Decider
 from amplifier_hooks.approvals.stores.store import Store
+from amplifier_hooks.machine.locations import get_user_name
 from amplifier_hooks.server.judge_server import ListenSettings, create_judge_app, create_server
 from amplifier_hooks.server.judge_server import bind as bind_judge
 from amplifier_hooks.server.judging.host import JudgeHost
@@ -114,10 +115,10 @@ async def end(event, data):
 """
 
 
-def write_project(folder: Path, hooks: str = HOOKS, **sections: Any) -> Path:
+def write_project(folder: Path, code: str = HOOKS, **sections: Any) -> Path:
     """A folder whose bundle has these hooks, and which a person trusts."""
     folder.mkdir(exist_ok=True)
-    (folder / "judging_hooks.py").write_text(hooks)
+    (folder / "judging_hooks.py").write_text(code)
     bundle = {
         "inherit": False,
         "session": {"orchestrator": "loop-basic", "context": "context-simple"},
@@ -140,12 +141,15 @@ class Scene:
     store: Store
     token: str
     other_token: str = ""
+    owner: str = ""
+    """The name of the first token."""
 
     def client(self, token: str | None = None) -> httpx2.AsyncClient:
-        """A program, by its token."""
+        """A program, by its token; without any, if it is empty."""
+        chosen = self.token if token is None else token
         return httpx2.AsyncClient(
             base_url=f"{self.address}/api/v1/judge",
-            headers={"Authorization": f"Bearer {self.token if token is None else token}"},
+            headers={"Authorization": f"Bearer {chosen}"} if chosen else {},
             timeout=30,
             trust_env=False,
         )
@@ -160,11 +164,12 @@ class Scene:
             await asyncio.sleep(0.02)
         raise AssertionError("nobody was asked")
 
-    async def answer(self, session: str, label: str = "Allow") -> None:
+    async def answer(self, session: str, label: str = "Allow", comment: str = "") -> None:
         """A person chooses."""
         asked = await self.wait_for_question(session)
         option = next(one.id for one in asked.request.options if one.label == label)
-        choice = Choice(option=option, nonce=asked.nonce, key=uuid.uuid4().hex)
+        key = uuid.uuid4().hex
+        choice = Choice(option=option, nonce=asked.nonce, key=key, comment=comment)
         await self.store.approvals.decide(asked.id, choice, Decider("ann", "cli"))
 
 
@@ -254,7 +259,7 @@ async def run_judge(settings: JudgeSettings, store: Store) -> AsyncIterator[Scen
     running = asyncio.create_task(server.serve(sockets=[listening]))
     await server.is_up.wait()
     try:
-        yield Scene(chosen.address, app.state.judge, store, TOKEN)
+        yield Scene(chosen.address, app.state.judge, store, TOKEN, owner=get_user_name())
     finally:
         server.should_exit = True
         await running
@@ -268,4 +273,4 @@ async def run_serve(settings: JudgeSettings, store: Store) -> AsyncIterator[Scen
     async with run_server(store, **more) as world:
         token = await world.token("builder", "judge")
         other = await world.token("other", "judge")
-        yield Scene(world.address, world.services.judge, store, token, other)
+        yield Scene(world.address, world.services.judge, store, token, other, "builder")
