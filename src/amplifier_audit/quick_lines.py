@@ -80,6 +80,8 @@ def split_tokens(content: bytes) -> list[bytes]:
     return tokens if sum(map(len, tokens)) == len(content) else []
 
 
+# A close look takes as long as it takes to try some shapes.
+OFTEN = 4
 # Bounds, for records that no two are alike of: so many skeletons, and none longer than this.
 MOST_SKELETONS = 2048
 LONGEST = 1024
@@ -95,14 +97,14 @@ Pick = Callable[[bytes], Container[int]]
 
 
 class Skeletons:
-    """Those that were met at least twice; a bounded number, whatever the records are like."""
+    """Those that were met often; a bounded number, whatever the records are like."""
 
     __slots__ = ("_known", "_met")
 
     def __init__(self) -> None:
         self._known: dict[bytes, Pick] = {}
-        # Whether those that were met were looked at closely.
-        self._met: dict[bytes, bool] = {}
+        # How often those were met that are not known.
+        self._met: dict[bytes, int] = {}
 
     def find_unknown(self, contents: Sequence[bytes]) -> list[int]:
         """The places of the contents of which it is not known that the strict parser takes them."""
@@ -118,12 +120,12 @@ class Skeletons:
         if len(content) > LONGEST:
             return
         skeleton = content.translate(_SAME_DIGITS)
-        looked = self._met.get(skeleton)
-        if looked:
+        met = self._met.get(skeleton, 0) + 1
+        if met > OFTEN:
             return
         _make_room(self._met)
-        self._met[skeleton] = looked is not None
-        if looked is not None and (pick := _make_pick(content)):
+        self._met[skeleton] = met
+        if met == OFTEN and (pick := _make_pick(content)):
             _make_room(self._known)
             self._known[skeleton] = pick
 

@@ -14,6 +14,7 @@ from amplifier_audit.log_directory import (
     LogFiles,
     open_log,
     parse_or_none,
+    read_batches,
     read_first_record,
     read_head_before,
     read_lines,
@@ -25,10 +26,22 @@ from amplifier_audit.record import Head, Record
 
 def read_records(log: LogFiles) -> Iterator[Record]:
     """All records that can be read, in order; lines that are not records are left out."""
+    for line in read_whole_lines(log):
+        if (record := parse_or_none(line)) is not None:
+            yield record
+
+
+def read_whole_lines(
+    log: LogFiles, progress: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
+    """All lines that may be records, in order; `progress` is told how many bytes are read."""
+    done = 0
     for path in log.paths:
-        for _, line in read_lines(path):
-            if (record := parse_or_none(line)) is not None:
-                yield record
+        for lines in read_batches(path):
+            yield from lines
+            if progress is not None:
+                done += sum(map(len, lines))
+                progress(done)
 
 
 def follow(
@@ -57,9 +70,6 @@ def _follow(
             offset = 0
         else:
             wait(poll)
-
-
-"""The members of what stands in the place of a value."""
 
 
 def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, list[bytes]]:

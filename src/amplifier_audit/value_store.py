@@ -10,8 +10,8 @@ import base64
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -171,17 +171,28 @@ def reveal(records: Iterable[Record], path: Path | None) -> Iterator[Record]:
     A place whose value was redacted has `redacted`; one whose value is not there, or is another
     one, and of which no record says that it was redacted, has `missing`.
     """
+    with open_revealer(path) as fill_in:
+        yield from map(fill_in, records)
+
+
+@contextmanager
+def open_revealer(path: Path | None) -> Iterator[Callable[[Record], Record]]:
+    """What does that with one record."""
     if path is None:
-        yield from records
+        yield lambda record: record
         return
     store = ValueStore(path) if path.exists() else None
     values = _Values(store, path.parent)
     try:
-        for record in records:
-            yield _reveal_one(record, values)
+        yield lambda record: _reveal_one(record, values)
     finally:
         if store is not None:
             store.close()
+
+
+def may_hold_commitment(line: bytes) -> bool:
+    """Whether there may be one in the record of a line; False is certain."""
+    return b"$commitment" in line or b"\\u00" in line
 
 
 class _Values:

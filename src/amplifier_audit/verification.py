@@ -120,7 +120,10 @@ _NO_CRASH = frozenset({"signature", "unsigned", "fork", "checkpoint"})
 
 @dataclass(slots=True)
 class LogVerification:
-    """One run over a log; `name` says whose it must be, `jobs` how many segments go at a time."""
+    """One run over a log; `name` says whose it must be, `jobs` how many segments go at a time.
+
+    `shapes` are what lines look like that were right: who verifies many logs gives them the same.
+    """
 
     log: LogFiles
     anchors: Sequence[Note] = ()
@@ -129,12 +132,12 @@ class LogVerification:
     progress: Progress | None = None
     name: str | None = None
     jobs: int = 1
+    shapes: Shapes = field(default_factory=Shapes)
     end: State | None = None
     _missing: int = 0
     _done: int = 0
     _earlier: Sequence[Note] = ()
     _nameless: Sequence[Note] = ()
-    _shapes: Shapes = field(default_factory=Shapes)
 
     def run(self) -> Report:
         """Read everything and judge."""
@@ -250,7 +253,7 @@ class LogVerification:
         if path.stat().st_size < start:
             finding = Finding("cut below anchor", verifier.size, "cut below the saved position")
             return self._report_damage(verifier, finding, path, path.stat().st_size)
-        feed = SegmentFeed(verifier, path, start, self._shapes, self._acknowledged)
+        feed = SegmentFeed(verifier, path, start, self.shapes, self._acknowledged)
         if (progress := self.progress) is not None:
             done = self._done - start
             feed.progress = lambda end: progress(done + end)

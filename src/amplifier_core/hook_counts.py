@@ -111,12 +111,12 @@ class HookCounts:
         self.not_known -= settles == "not_known"
         self.not_run -= settles == "not_run"
 
-    def count_time(self, seconds: float) -> None:
-        """Count the time of one call, in microseconds as trails have it."""
+    def count_time(self, seconds: float, calls: int = 1) -> None:
+        """Count the time of a call, in microseconds as trails have it, or of several alike."""
         spent = int(seconds * 1e6 + 0.5) * 1000
         coarse = spent.bit_length() - _FINE - 1
         place = (coarse << _FINE) + (spent >> coarse) if coarse > 0 else spent
-        self.times = _count(self.times, place)
+        self.times = _count(self.times, place, calls)
 
     def find_quantile(self, share: float) -> float | None:
         """The time, in milliseconds, that this share of the timed calls did not exceed."""
@@ -182,11 +182,11 @@ def _get_middle(place: int) -> float:
     return float(((place - (coarse << _FINE)) << coarse) + ((1 << coarse) >> 1))
 
 
-def _count(ours: Mapping[_Key, int], key: _Key) -> Mapping[_Key, int]:
-    """One more of these, in a dict of their own."""
+def _count(ours: Mapping[_Key, int], key: _Key, more: int = 1) -> Mapping[_Key, int]:
+    """One more of these, or several, in a dict of their own."""
     if type(ours) is not dict:  # the empty one that all begin with
-        return {key: 1}
-    ours[key] = ours.get(key, 0) + 1
+        return {key: more}
+    ours[key] = ours.get(key, 0) + more
     return ours
 
 

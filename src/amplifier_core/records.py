@@ -564,7 +564,7 @@ def _find_reader(hint: Any) -> _Reader:
     kind = get_origin(hint) or hint
     if kind is UnionType:
         readers = [_find_reader(one) for one in get_args(hint) if one is not NoneType]
-        return lambda value: _read_any_of(value, readers)
+        return readers[0] if len(readers) == 1 else lambda value: _read_any_of(value, readers)
     if kind is tuple:
         read_part = _find_reader(get_args(hint)[0])
         return lambda value: _read_list(value, read_part)

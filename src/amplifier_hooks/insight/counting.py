@@ -23,6 +23,7 @@ from amplifier_hooks.trails import (
     read_history,
 )
 from amplifier_hooks.trails.bodies import BundleLoaded
+from amplifier_hooks.trails.quiet import QuietEvent
 from amplifier_hooks.trails.recount import Recount as Recount
 from amplifier_hooks.trails.recount import recount as recount
 
@@ -201,6 +202,10 @@ def judge_standing(counts: HookCounts, *, everywhere: bool = False, sure: bool =
     return "active" if counts.answers or counts.shadowed or counts.unheeded else "quiet"
 
 
+_HEARD = frozenset({"tool:pre"})
+"""The events of which more is counted than what hooks answered."""
+
+
 class Survey:
     """Reads trails one after another, and keeps figures of them only."""
 
@@ -217,7 +222,7 @@ class Survey:
         """Take a whole trail in; `watch` is given its items and hands them on."""
         self.shadows.trail = str(path)
         try:
-            self.add_all(watch(read_history(path)))
+            self.add_all(watch(read_history(path, _HEARD)))
         except (AuditError, OSError) as error:
             self.unreadable[str(path)] = str(error)
         self.end_trail()
@@ -227,8 +232,9 @@ class Survey:
         for item in items:
             if isinstance(item, RecordedHook) or self._is_wanted(item):
                 self.found.take(item)
-                self.shadows.add(item)
-                self.undone.add(item)
+                if not isinstance(item, QuietEvent):
+                    self.shadows.add(item)
+                    self.undone.add(item)
 
     def end_trail(self) -> None:
         """The trail has been read to its end."""

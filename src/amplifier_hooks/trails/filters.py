@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from amplifier_audit.record import Record
 from amplifier_core.records import DispatchRecorded, HookAnswer, Other
 from amplifier_hooks.trails.bodies import Body, read_body
+from amplifier_hooks.trails.quiet import QuietEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,18 @@ class Filter:
             and (self.action is None or self.action in list_actions(record))
             and (self.after is None or record["time"] >= self.after)
             and (self.before is None or record["time"] < self.before)
+        )
+
+    def matches_quiet(self, event: QuietEvent) -> bool:
+        """The same of the record that tells of a quiet event."""
+        return (
+            self.type in (None, "dispatch")
+            and self.action in (None, "continue")
+            and self.session in (None, event.session)
+            and self.event in (None, event.event)
+            and (self.hook is None or self.hook in event.list_hooks())
+            and (self.after is None or event.time >= self.after)
+            and (self.before is None or event.time < self.before)
         )
 
     def _same(self, record: Record) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from amplifier_core.events import canonical, payload_type
@@ -20,14 +21,46 @@ _DEEPEST = 100
 def find_missing(event: str, data: Any) -> dict[str, str]:
     """The paths of the values that are not there, each with the reason; RecursionError for data
     that no writer has written."""
-    parts = iterate_paths(data, _is_there, levels=_DEEPEST)
-    missing = {path: why for path, part in parts if (why := explain_gap(part))}
-    payload = payload_type(canonical(event))
-    fields = {} if payload is None else payload.__annotations__
-    for name in _LEFT_OUT:
-        if name in fields and name not in data:
+    missing: dict[str, str] = {}
+    if not is_complete(data):
+        parts = iterate_paths(data, _is_there, levels=_DEEPEST)
+        missing = {path: why for path, part in parts if (why := explain_gap(part))}
+    for name in _list_left_out(event):
+        if name not in data:
             missing[name] = "trails do not repeat it"
     return missing
+
+
+@lru_cache(maxsize=256)
+def _list_left_out(event: str) -> tuple[str, ...]:
+    """The fields of an event that no trail has; remembered, because each event is asked about."""
+    payload = payload_type(canonical(event))
+    fields = {} if payload is None else payload.__annotations__
+    return tuple(name for name in _LEFT_OUT if name in fields)
+
+
+def is_complete(data: Any) -> bool:
+    """Whether nothing in it is missing or masked, as nearly always; if not, its paths tell more."""
+    level = [data]
+    for _ in range(_DEEPEST):
+        deeper: list[Any] = []
+        for part in level:
+            if isinstance(part, dict):
+                if "$commitment" in part or "$cut" in part:
+                    return False
+                deeper += part.values()
+            elif isinstance(part, list):
+                deeper += part
+            elif isinstance(part, str) and "[" in part and _is_masked(part):
+                return False
+        if not deeper:
+            return True
+        level = deeper
+    return False
+
+
+def _is_masked(text: str) -> bool:
+    return text == _WITHHELD or _MASK.search(text) is not None
 
 
 def _is_there(value: Any) -> bool:
@@ -48,6 +81,8 @@ def explain_gap(value: Any) -> str:
 
 def find_masked(value: Any) -> Iterator[str]:
     """The paths of texts in which something was masked."""
+    if is_complete(value):
+        return
     for path, part in iterate_paths(value):
         if isinstance(part, str) and _MASK.search(part):
             yield path

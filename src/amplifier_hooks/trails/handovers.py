@@ -7,7 +7,7 @@ never have run. Both are read here as what they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
@@ -26,6 +26,8 @@ MOST = 4_096
 
 _RAN = frozenset({"returned", "raised", "interrupted"})
 _TURN_ENDS = {"prompt:submit": "next prompt", "orchestrator:complete": "stop"}
+HEARD = frozenset({"tool:pre", *_TURN_ENDS})
+"""The events whose data tell of questions."""
 
 Place = tuple[str, str]
 """A session, and a call in it without its parts."""
@@ -44,15 +46,8 @@ class _Handed:
     state: str = "not_known"
 
 
-def follow_handovers(items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a trail, with what evidence tells of questions that were handed over."""
-    follower = _Follower()
-    for item in items:
-        yield from follower.take(item)
-
-
-class _Follower:
-    """Keeps in mind which questions were asked and handed over."""
+class HandoverFollower:
+    """Takes the items of a trail, and keeps in mind which questions were asked and handed over."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[str, str, str], list[RecordedApproval]] = {}
@@ -60,7 +55,7 @@ class _Follower:
         self._agents: dict[Place, str] = {}
 
     def take(self, item: Item) -> Iterator[Item]:
-        """What an item is worth: itself, nothing, or more than itself."""
+        """What an item is worth: itself, nothing, or also what it tells of earlier questions."""
         if isinstance(item, RecordedApproval):
             yield from self._take_step(item)
         elif isinstance(item, RecordedCall):

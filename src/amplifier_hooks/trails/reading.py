@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.log_directory import LogFiles, open_readable
+from amplifier_audit.log_directory import LogFiles, open_readable, parse_or_none
 from amplifier_audit.own_records import LogOpened
-from amplifier_audit.reader import read_records
+from amplifier_audit.reader import read_records, read_whole_lines
 from amplifier_audit.record import Record
-from amplifier_audit.value_store import reveal
+from amplifier_audit.value_store import may_hold_commitment, open_revealer
 from amplifier_core.records import (
     ApprovalCancelled,
     ApprovalDecided,
@@ -34,7 +34,8 @@ from amplifier_core.records import (
 from amplifier_hooks.trails.bodies import Body, BundleLoaded, read_body
 from amplifier_hooks.trails.filters import Filter
 from amplifier_hooks.trails.gaps import find_masked, find_missing
-from amplifier_hooks.trails.handovers import follow_handovers
+from amplifier_hooks.trails.handovers import HEARD, HandoverFollower
+from amplifier_hooks.trails.quiet import QuietEvent, read_quiet
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
@@ -44,43 +45,72 @@ from amplifier_hooks.trails.recorded import (
     RecordedHook,
 )
 
-
-def read_history(path: Path) -> Iterator[Item]:
-    """What a trail tells, in order; committed values are filled in where they are kept."""
-    return read_items(read_revealed(open_readable(path)))
+Entry = Record | QuietEvent
 
 
-def read_revealed(files: LogFiles) -> Iterator[Record]:
-    """The records of a log, with committed values filled in where they are kept."""
-    return reveal(read_records(files), files.directory.values if files.directory else None)
+def read_history(path: Path, heard: Collection[str] | None = None) -> Iterator[Item]:
+    """What a trail tells, in order; committed values are filled in where they are kept.
+
+    Quiet events that are not `heard` are told as such; without it, each event is told in full.
+    """
+    return read_items(read_entries(open_readable(path), heard))
 
 
-def read_items(records: Iterable[Record]) -> Iterator[Item]:
+def read_entries(
+    log: LogFiles,
+    heard: Collection[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+    *,
+    with_gaps: bool = True,
+) -> Iterator[Entry]:
+    """The records of a log, with committed values filled in where they are kept.
+
+    In the place of those that only tell of a quiet event that is not `heard` there is just that; a
+    line that was changed is read as any other record, and so is, unless quiet events are wanted
+    `with_gaps`, one in which values may be missing or masked. `progress` is told how many bytes
+    are read.
+    """
+    names = frozenset(one.encode() for one in {*heard, *HEARD}) if heard is not None else None
+    with open_revealer(log.directory.values if log.directory else None) as fill_in:
+        for line in read_whole_lines(log, progress):
+            quiet = None if names is None else read_quiet(line, names)
+            if quiet is not None and (with_gaps or not quiet.may_have_gaps):
+                yield quiet
+            elif (record := parse_or_none(line)) is not None:
+                yield fill_in(record) if may_hold_commitment(line) else record
+
+
+def read_items(entries: Iterable[Entry]) -> Iterator[Item]:
     """Records as values; one that says nothing usable is a `Note`.
 
     What came of a question that another program asked is there as soon as something shows it.
     """
-    return follow_handovers(map(read_item, records))
+    follower = HandoverFollower()
+    for entry in entries:
+        if isinstance(entry, QuietEvent):
+            yield entry
+        else:
+            yield from follower.take(read_item(entry))
 
 
-def read_matching(records: Iterable[Record], wanted: Filter) -> Iterator[Item]:
+def read_matching(entries: Iterable[Entry], wanted: Filter) -> Iterator[Item]:
     """The items of those records that match; all are read, as one may say what others mean.
 
     What is known of a handed-over question belongs to the time of that question. Registrations and
     how a trail was opened are there in any case: they hold for all that follows.
     """
     timeless = replace(wanted, after=None, before=None)
-    matches = True
-
-    def watch() -> Iterator[Record]:
-        nonlocal matches
-        for record in records:
-            matches = timeless.matches(record)
-            yield record
-
-    for item in read_items(watch()):
-        if holds_for_all(item) or (matches and _is_between(item, wanted)):
-            yield item
+    everything = wanted == Filter()
+    follower = HandoverFollower()
+    for entry in entries:
+        if isinstance(entry, QuietEvent):
+            if everything or wanted.matches_quiet(entry):
+                yield entry
+            continue
+        matches = timeless.matches(entry)
+        for item in follower.take(read_item(entry)):
+            if holds_for_all(item) or (matches and _is_between(item, wanted)):
+                yield item
 
 
 def holds_for_all(item: Item) -> bool:
@@ -104,7 +134,12 @@ def read_item(record: Record, *, with_events: bool = True) -> Item:
         return _read_known(record, body)
     except RecursionError:
         # Nested deeper than any writer nests; some versions of Python read even that.
-        return _read_note(record, read_body({**record, "body": {}}))
+        return _read_note(record, read_body({**record, "body": _leave_out_data(record["body"])}))
+
+
+def _leave_out_data(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What hooks answered counts, whatever it was about."""
+    return {name: body[name] for name in ("action", "hooks") if name in body}
 
 
 def _read_known(record: Record, body: Body) -> Item:
@@ -344,18 +379,27 @@ class Header:
 
 def read_header(path: Path) -> Header:
     """Read a trail up to its first turn; programs that drive hooks themselves may have none."""
+    header, _ = split_header(path, read_items(read_records(open_readable(path))))
+    return header
+
+
+def split_header(path: Path, items: Iterable[Item]) -> tuple[Header, Iterator[Item]]:
+    """The header of a trail, and all of its items, those of the header included."""
     header = Header(path)
-    for item in islice(read_items(read_records(open_readable(path))), _LOOK):
+    rest = iter(items)
+    first: list[Item] = []
+    for item in islice(rest, _LOOK):
+        first.append(item)
         if isinstance(item, RecordedHook):
             header.hooks[item.id] = item
             continue
-        if item.turn > 0 and isinstance(item, RecordedEvent):
+        if item.turn > 0 and isinstance(item, RecordedEvent | QuietEvent):
             break
         header.session = header.session or item.session
         header.started = header.started or item.time
         if isinstance(item, Note):
             _take_note(header, item.body)
-    return header
+    return header, chain(first, rest)
 
 
 def _take_note(header: Header, body: Body) -> None:

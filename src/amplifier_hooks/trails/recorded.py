@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from amplifier_core.records import HookAnswer
 from amplifier_hooks.trails.bodies import Body
+from amplifier_hooks.trails.quiet import QuietEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,4 +143,5 @@ class Note(Place):
     body: Body
 
 
-Item = RecordedEvent | RecordedApproval | RecordedCall | RecordedHook | Note
+Item = RecordedEvent | RecordedApproval | RecordedCall | RecordedHook | Note | QuietEvent
+"""A quiet event is told as such only to who asks for that; see `read_history`."""

@@ -8,6 +8,7 @@ often its hooks were called is taken from the session's own figures, which stand
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ from amplifier_core.records import (
     SessionStarted,
 )
 from amplifier_hooks.trails.bodies import Body
+from amplifier_hooks.trails.quiet import QuietEvent, read_answer
 from amplifier_hooks.trails.recorded import (
     Item,
     Note,
@@ -39,6 +41,9 @@ OTHERS = "(others)"
 
 SHADOW = "shadow:"
 """What stands before an action that shadow mode kept from happening."""
+
+_MOST_LATEST = 5_000
+_MOST_ALIKE = 20_000
 
 _MOST_TOKENS = 2**40
 """What claims more is forged; one such figure would spoil the sums of all time."""
@@ -133,11 +138,18 @@ class Recount:
         self._resolved: dict[str, int] = {}
         self._told: dict[str, int] = {}
         self._running: set[str] = set()
+        self._latest: list[bytes] = []
+        self._alike: Counter[bytes] = Counter()
         self.sparse = False
         """Whether the trail that is being read has decisions only."""
 
     def take(self, item: Item) -> None:
         """Count what one item tells."""
+        if isinstance(item, QuietEvent):
+            self._latest += item.answers
+            if len(self._latest) > _MOST_LATEST:
+                self._gather_answers()
+            return
         if isinstance(item, RecordedHook):
             self.find(item.name)
             self._here.add(self._keep_name(item.name))
@@ -148,6 +160,7 @@ class Recount:
 
     def end_trail(self) -> None:
         """One trail has been read to its end: what only its sum can tell is counted now."""
+        self._count_answers()
         self.trails += 1
         for name in self._here:
             self.registered[name] = self.registered.get(name, 0) + 1
@@ -158,6 +171,24 @@ class Recount:
         self._told = {}
         self._running = set()
         self.sparse = False
+
+    def _gather_answers(self) -> None:
+        """Most quiet answers are the same as others: those are counted together."""
+        self._alike.update(self._latest)
+        self._latest = []
+        if len(self._alike) > _MOST_ALIKE:
+            self._count_answers()
+
+    def _count_answers(self) -> None:
+        self._alike.update(self._latest)
+        alike = self._alike
+        self._alike = Counter()
+        self._latest = []
+        for answer, calls in alike.items():
+            name, milliseconds = read_answer(answer)
+            counts = self.find(name)
+            counts.calls += calls
+            counts.count_time(milliseconds / 1000, calls)
 
     def _add_told_calls(self) -> None:
         for name, told in self._told.items():
@@ -170,6 +201,9 @@ class Recount:
         return self.hooks.setdefault(self._keep_name(name), HookCounts())
 
     def _keep_name(self, name: str) -> str:
+        if name in self.hooks:
+            return name
+        self._count_answers()  # who came first is kept apart
         return name if name in self.hooks or len(self.hooks) < MOST_HOOKS else OTHERS
 
     def _take_note(self, item: Note) -> None:

@@ -137,9 +137,9 @@ class _Counts(HookCounts):
     def __init__(self) -> None:
         self.spent: list[float] = []
 
-    def count_time(self, seconds: float) -> None:
+    def count_time(self, seconds: float, calls: int = 1) -> None:
         """Keep a time, in milliseconds."""
-        self.spent.append(seconds * 1000)
+        self.spent += [seconds * 1000] * calls
 
 
 def _write_figures(hour: float, hook: str, event: str, action: str, counts: _Counts) -> HookFigures:

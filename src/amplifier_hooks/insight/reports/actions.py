@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amplifier_audit.own_records import LogBroken, LogOpened
-from amplifier_core.events import canonical
+from amplifier_core.events import canonical, spellings
 from amplifier_core.records import (
     DenialContradicted,
     ErrorNoted,
@@ -346,7 +346,31 @@ def _name_outcome(item: RecordedCall) -> Outcome:
     return "done" if item.outcome == "returned" and item.success is not False else "failed"
 
 
-AddEvent = Callable[[RecordedEvent, Day], None]
+AddTurnEvent = Callable[[TurnCollector, RecordedEvent, Day], None]
+AddCallEvent = Callable[[CallCollector, RecordedEvent, Day], None]
+
+_TURN_EVENTS: Mapping[str, AddTurnEvent] = {
+    "prompt:submit": TurnCollector.submit,
+    "prompt:answer": TurnCollector.answer,
+    "prompt:complete": TurnCollector.answer,
+    "orchestrator:complete": TurnCollector.conclude,
+    "provider:request": TurnCollector.request,
+    "provider:response": TurnCollector.respond,
+}
+_CALL_EVENTS: Mapping[str, AddCallEvent] = {
+    "tool:pre": CallCollector.begin,
+    "tool:post": CallCollector.end,
+    "tool:error": CallCollector.fail,
+    "artifact:read": CallCollector.read_file,
+    "artifact:write": CallCollector.write_file,
+}
+_FAILURES = frozenset({"provider:error", "error:orchestration", "module:load_failed"})
+_FORK = "session:fork"
+
+HEARD = frozenset(
+    name for event in (*_TURN_EVENTS, *_CALL_EVENTS, *_FAILURES, _FORK) for name in spellings(event)
+)
+"""The events whose data tell what the agent did."""
 
 
 class ActionCollector:
@@ -356,39 +380,22 @@ class ActionCollector:
         self._figures = figures
         self._turns = TurnCollector(figures)
         self._calls = CallCollector(figures, self._turns)
-        self._events = self._list_events()
-
-    def _list_events(self) -> dict[str, AddEvent]:
-        turns = self._turns
-        calls = self._calls
-        return {
-            "prompt:submit": turns.submit,
-            "prompt:answer": turns.answer,
-            "prompt:complete": turns.answer,
-            "orchestrator:complete": turns.conclude,
-            "provider:request": turns.request,
-            "provider:response": turns.respond,
-            "provider:error": self._fail,
-            "error:orchestration": self._fail,
-            "module:load_failed": self._fail,
-            "tool:pre": calls.begin,
-            "tool:post": calls.end,
-            "tool:error": calls.fail,
-            "artifact:read": calls.read_file,
-            "artifact:write": calls.write_file,
-        }
 
     def note_agents(self, item: Item) -> None:
         """Learn the names of sub-agents, also from what is outside the period."""
-        if isinstance(item, RecordedEvent) and item.event == "session:fork":
+        if isinstance(item, RecordedEvent) and item.event == _FORK:
             self._turns.name_agent(item)
 
     def add_event(self, item: RecordedEvent, day: Day) -> None:
         """Take what an event tells of the agent."""
         self.note_agents(item)
-        take = self._events.get(canonical(item.event))
-        if take is not None:
-            take(item, day)
+        event = canonical(item.event)
+        if event in _TURN_EVENTS:
+            _TURN_EVENTS[event](self._turns, item, day)
+        elif event in _CALL_EVENTS:
+            _CALL_EVENTS[event](self._calls, item, day)
+        elif event in _FAILURES:
+            self._fail(item)
 
     def add_call(self, item: RecordedCall, day: Day) -> None:
         """Take the start or the end of a call."""
@@ -436,7 +443,7 @@ class ActionCollector:
         )
         self._figures.contradictions.add(one)
 
-    def _fail(self, item: RecordedEvent, day: Day) -> None:
+    def _fail(self, item: RecordedEvent) -> None:
         self._add_error(item, item.event, format_value(find_message(item.left.get("error"))))
 
     def _add_error(self, item: RecordedEvent | Note, what: str, why: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditError
-from amplifier_audit.log_directory import open_remains
+from amplifier_audit.log_directory import open_readable
+from amplifier_audit.quick_lines import Shapes
 from amplifier_core.records import (
     AnswerIgnored,
     AnswerShadowed,
@@ -25,7 +26,7 @@ from amplifier_hooks.agent.session.inspection.evidence import Evidence, Evidence
 from amplifier_hooks.agent.session.inspection.trails import list_names_beside, list_roots
 from amplifier_hooks.agent.session.saved_sessions import SessionStore
 from amplifier_hooks.insight.counting import Recount
-from amplifier_hooks.insight.reports.actions import ActionCollector
+from amplifier_hooks.insight.reports.actions import HEARD, ActionCollector
 from amplifier_hooks.insight.reports.excerpts import SHORT, PendingItems, format_value, summarize
 from amplifier_hooks.insight.reports.model import (
     MOST_OPEN,
@@ -47,10 +48,10 @@ from amplifier_hooks.trails import (
     RecordedCall,
     RecordedEvent,
     RecordedHook,
-    read_header,
-    read_history,
+    read_items,
 )
-from amplifier_hooks.trails.reading import holds_for_all
+from amplifier_hooks.trails.quiet import QuietEvent
+from amplifier_hooks.trails.reading import holds_for_all, read_entries, split_header
 
 KERNEL = "(the kernel)"
 
@@ -232,12 +233,14 @@ def _is_derived(item: Item) -> bool:
 
 
 def _count(
-    item: RecordedEvent | RecordedApproval | RecordedCall | Note, figures: SessionFigures
+    item: RecordedEvent | RecordedApproval | RecordedCall | Note | QuietEvent,
+    figures: SessionFigures,
 ) -> None:
+    time = item.time
     figures.records += 1
-    figures.first = figures.first or item.time
-    figures.last = item.time
-    figures.days.group(item.time[:10]).sessions = 1
+    figures.first = figures.first or time
+    figures.last = time
+    figures.days.group(time[:10]).sessions = 1
 
 
 def _add_counts(figures: SessionFigures, counters: Recount) -> None:
@@ -277,6 +280,7 @@ class ReportRequest:
     """What a person gives to verify them with; None for what their bundles name."""
     chapters: int = CHAPTERS
     finder: EvidenceFinder = field(default_factory=EvidenceFinder)
+    shapes: Shapes = field(default_factory=Shapes)
 
 
 Progress = Callable[[int], None]
@@ -311,9 +315,10 @@ def _shift(progress: Progress | None, done: int) -> Progress | None:
 
 def measure_trail(path: Path) -> int:
     """The bytes of a trail; none if it cannot be read."""
+    files = path.glob("*.jsonl") if path.is_dir() else (path,)
     try:
-        return open_remains(path).size
-    except (AuditError, OSError):
+        return sum(one.stat().st_size for one in files)
+    except OSError:
         return 0
 
 
@@ -351,10 +356,11 @@ def read_session(
 ) -> SessionFigures:
     """Read one trail, and verify it."""
     evidence = wanted.evidence if wanted.evidence is not None else wanted.finder.find(path)
-    proof = check_trail(path, evidence, owner=owner, progress=progress)
-    session = SessionFigures(read_header(path), proof)
-    items = filter_verified(read_history(path), session)
-    collect_items(session, items, wanted.period)
+    proof = check_trail(path, evidence, owner=owner, progress=progress, shapes=wanted.shapes)
+    entries = read_entries(open_readable(path), HEARD, with_gaps=False)
+    header, items = split_header(path, read_items(entries))
+    session = SessionFigures(header, proof)
+    collect_items(session, filter_verified(items, session), wanted.period)
     return session
 
 

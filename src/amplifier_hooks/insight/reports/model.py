@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from amplifier_audit import AuditError, Report
 from amplifier_audit.log_directory import open_remains
+from amplifier_audit.quick_lines import Shapes
 from amplifier_core.hook_counts import HookCounts
 from amplifier_hooks.agent.session.inspection.evidence import Check, Evidence
 from amplifier_hooks.guards.cost_control import compute_cost, find_price
@@ -399,12 +400,17 @@ def check_trail(
     *,
     owner: str | None = None,
     progress: Callable[[int], None] | None = None,
+    shapes: Shapes | None = None,
 ) -> Proof:
-    """Verify a trail with what there is; `owner` is the session that it must be of."""
+    """Verify a trail with what there is; `owner` is the session that it must be of.
+
+    `shapes` are what lines of other trails look like.
+    """
     report = None
     problem = ""
     try:
-        report = Check(open_remains(path), evidence, owner, progress=progress).run()
+        files = open_remains(path)
+        report = Check(files, evidence, owner, progress=progress, shapes=shapes or Shapes()).run()
     except (AuditError, OSError) as error:
         problem = str(error)
     return Proof(report, problem, str(path), evidence)

@@ -18,6 +18,7 @@ from amplifier_audit import AuditError, LogFiles, Note, Report, load_verifier
 from amplifier_audit.anchor_files import find_log_id, read_anchors, read_checkpoints
 from amplifier_audit.checkpoint import SignatureVerifier
 from amplifier_audit.errors import BadKey, WitnessUnavailable
+from amplifier_audit.quick_lines import Shapes
 from amplifier_audit.state import State
 from amplifier_audit.verification import LogVerification
 from amplifier_audit.witness import Witness, read_witnesses
@@ -141,6 +142,8 @@ class Check:
     since: State | None = None
     jobs: int = 1
     progress: Progress | None = None
+    shapes: Shapes = field(default_factory=Shapes)
+    """What lines look like that were right: who checks many trails gives them the same."""
     end: State | None = None
     """The position that was verified, for a later run."""
     _told: list[str] = field(default_factory=list)
@@ -175,7 +178,7 @@ class Check:
 
     def _verify(self, anchors: list[Note], key: SignatureVerifier | None) -> Report:
         run = LogVerification(
-            self.files, anchors, key, self.since, self.progress, self.owner, self.jobs
+            self.files, anchors, key, self.since, self.progress, self.owner, self.jobs, self.shapes
         )
         report = run.run()
         self.end = run.end

@@ -344,16 +344,15 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
 
 
 def _count(log: Path, wanted: dict[str, str | None]) -> list[dict[str, Any]]:
-    from amplifier_audit import read_records
     from amplifier_audit.log_directory import open_readable
-    from amplifier_hooks.cli.commands.audit.options import count_records, show_progress, watch
-    from amplifier_hooks.trails.reading import read_matching
+    from amplifier_hooks.cli.commands.audit.options import show_progress
+    from amplifier_hooks.trails.reading import read_entries, read_matching
     from amplifier_hooks.trails.recount import recount
 
     files = open_readable(log)
-    with show_progress("Counting", count_records(files)) as progress:
-        records = watch(read_records(files), progress)
-        found = recount(read_matching(records, make_filter(files, wanted)))
+    with show_progress("Counting", files.size) as progress:
+        entries = read_entries(files, (), progress.update)
+        found = recount(read_matching(entries, make_filter(files, wanted)))
     hook = wanted.get("hook")
     return [
         {"hook": name, **one.summarize()}

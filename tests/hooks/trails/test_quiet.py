@@ -1,0 +1,191 @@
+"""Quiet events are told from bytes; what is told so is what the slow way reads, line by line."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from amplifier_audit.log_directory import open_log, parse_or_none
+from amplifier_audit.reader import read_records
+from amplifier_audit.record import Record
+from amplifier_core.hook_counts import HookCounts
+from amplifier_hooks.insight.counting import Survey
+from amplifier_hooks.trails import RecordedEvent, read_items
+from amplifier_hooks.trails.filters import Filter
+from amplifier_hooks.trails.handovers import HEARD
+from amplifier_hooks.trails.quiet import QuietEvent, read_answer, read_quiet
+from amplifier_hooks.trails.reading import read_entries, read_item, read_matching
+from amplifier_hooks.trails.recount import recount
+from tests.hooks.trails.random_trails import (
+    EVENTS,
+    HOOKS,
+    Happening,
+    draw_trails,
+    make_lines,
+    spoil,
+    write_trail,
+)
+
+NOBODY: frozenset[bytes] = frozenset()
+
+
+def make_line(data: Any = None, *answers: Any, event: str = "user:notification") -> bytes:
+    body = {"action": "continue", "hooks": answers, "data": data or {}}
+    (line,) = make_lines([Happening("dispatch", body, event=event)])
+    return line
+
+
+def allow(hook: str = "guard", ms: Any = 0.25, **more: Any) -> dict[str, Any]:
+    return {"hook": hook, "id": 1, "action": "continue", "ms": ms, **more}
+
+
+def check_same(quiet: QuietEvent, record: Record) -> None:
+    """Everything that a quiet event says is what the record says."""
+    item = read_item(record)
+    assert isinstance(item, RecordedEvent)
+    place = (item.sequence, item.time, item.session, item.turn, item.event)
+    assert place == (quiet.sequence, quiet.time, quiet.session, quiet.turn, quiet.event)
+    assert item.counted_at == quiet.counted_at
+    assert [(one.hook, one.ms) for one in item.answers] == [*map(read_answer, quiet.answers)]
+    assert quiet.list_hooks() == {one.hook for one in item.answers}
+    assert {item.action, *(one.action for one in item.answers)} == {"continue"}
+    assert not any(one.error or one.shadowed or one.unheeded for one in item.answers)
+    if not quiet.may_have_gaps:
+        assert not item.masked
+        assert set(item.missing.values()) <= {"trails do not repeat it"}
+
+
+def check_entries(lines: Sequence[bytes], heard: Collection[str], *, with_gaps: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        log = open_log(write_trail(Path(folder) / "log", lines))
+        records = list(read_records(log))
+        entries = list(read_entries(log, heard, with_gaps=with_gaps))
+    assert len(entries) == len(records)
+    for entry, record in zip(entries, records, strict=True):
+        if isinstance(entry, QuietEvent):
+            check_same(entry, record)
+            assert record["event"] not in {*heard, *HEARD}
+            assert with_gaps or not entry.may_have_gaps
+        else:
+            assert {**entry, "body": None} == {**record, "body": None}
+
+
+LOUD = draw_trails()
+DAMAGED = st.builds(spoil, LOUD, st.integers(0, 10**9))
+
+
+@given(LOUD | DAMAGED, st.sets(st.sampled_from(EVENTS)), st.booleans())
+def test_each_line_is_told_as_the_slow_way_reads_it(
+    lines: list[bytes], heard: set[str], with_gaps: bool
+) -> None:
+    """Also where somebody has changed, moved, cut or doubled some of them."""
+    check_entries(lines, heard, with_gaps=with_gaps)
+
+
+def list_figures(found: dict[str, HookCounts]) -> dict[str, Any]:
+    return {
+        name: (one.to_dict(), dict(sorted(one.times.items())))
+        for name, one in sorted(found.items())
+        if one.is_used
+    }
+
+
+def draw_filters() -> st.SearchStrategy[Filter]:
+    times = st.none() | st.sampled_from(["2025-06-15T15:06:4", "2025-06-15T15:06:50", "2030"])
+    return st.builds(
+        Filter,
+        session=st.sampled_from([None, None, "s1", "s2", "ü"]),
+        hook=st.sampled_from([None, None, *HOOKS]),
+        event=st.sampled_from([None, None, *EVENTS]),
+        action=st.sampled_from([None, None, "continue", "deny", "modify"]),
+        type=st.sampled_from([None, None, "dispatch", "tool_started"]),
+        after=times,
+        before=times,
+    )
+
+
+@given(LOUD | DAMAGED, draw_filters())
+@example([make_line({}, allow()), make_line({}, allow("display"))], Filter(hook="guard"))
+def test_the_figures_are_those_of_the_slow_way(lines: list[bytes], wanted: Filter) -> None:
+    """Of any part of a trail."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = open_log(write_trail(Path(folder) / "log", lines))
+        quick = recount(read_matching(read_entries(log, ()), wanted))
+        slow = recount(read_matching(read_records(log), wanted))
+    assert list_figures(quick) == list_figures(slow)
+
+
+@given(LOUD | DAMAGED, st.sampled_from(["", "2025-06-15T15:06:50"]))
+def test_a_survey_is_that_of_the_slow_way(lines: list[bytes], since: str) -> None:
+    """First and last time, examples and undone calls included."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_trail(Path(folder) / "log", lines)
+        quick, slow = Survey(since), Survey(since)
+        quick.read(path)
+        slow.shadows.trail = str(path)
+        slow.add_all(read_items(read_entries(open_log(path))))
+        slow.end_trail()
+    assert quick.to_dict() == slow.to_dict()
+
+
+def test_most_events_are_quiet() -> None:
+    """Else all this would be for nothing."""
+    quiet = read_quiet(make_line({"delta": "x"}, allow(), allow("display", 12)), NOBODY)
+    assert quiet is not None
+    assert [*map(read_answer, quiet.answers)] == [("guard", 0.25), ("display", 12.0)]
+    assert read_quiet(make_line(), NOBODY) is not None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        allow(action="deny"),
+        allow(reason="no"),
+        allow(error="OSError"),
+        allow(unheeded=True),
+        allow(shadowed="deny"),
+        allow(timed_out=True),
+        allow(ms=None),
+        allow(ms=1e-7),
+        allow('q"uote'),
+        allow("ünlikely"),
+        allow(""),
+    ],
+    ids=repr,
+)
+def test_what_says_more_is_not_quiet(answer: Any) -> None:
+    """It is read as any other record."""
+    assert read_quiet(make_line({}, allow(), answer), NOBODY) is None
+    assert read_quiet(make_line({}, answer, allow()), NOBODY) is None
+
+
+def test_what_is_heard_is_read_in_full() -> None:
+    """Its data matter to somebody."""
+    line = make_line({}, allow())
+    assert read_quiet(line, frozenset({b"user:notification"})) is None
+    assert read_quiet(line, frozenset({b"user"})) is not None
+
+
+@pytest.mark.parametrize("place", range(0, 700, 7))
+def test_a_changed_line_is_not_quiet(place: int) -> None:
+    """Whichever byte it is: whether it still is a record, the strict parser says."""
+    line = make_line({"delta": "x" * 200}, allow())
+    at = place % (len(line) - 1)
+    assert read_quiet(line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :], NOBODY) is None
+
+
+def test_a_forged_line_that_is_no_json_counts_and_hides_nothing() -> None:
+    """Only who knows the format writes one; `verify` refuses it. What is not quiet is parsed."""
+    from tests.hooks.trails.random_trails import _respell
+
+    forged = _respell(make_line({"a": 1}, allow()), lambda line: line.replace(b'{"a":1}', b"{"))
+    assert parse_or_none(forged) is None
+    assert read_quiet(forged, NOBODY) is not None
+    denied = _respell(make_line({}, allow(action="deny")), lambda line: line)
+    assert read_quiet(denied, NOBODY) is None
