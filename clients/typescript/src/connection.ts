@@ -62,7 +62,7 @@ export class Connection {
       if (outcome instanceof Retry) {
         const wait = outcome.after ?? pause;
         if (Date.now() + wait > last) {
-          this.#isGone = outcome.error.cause !== undefined;
+          this.#isGone ||= outcome.error.cause !== undefined && sending.patience === undefined;
           throw outcome.error;
         }
         await sleep(wait, sending.signal);

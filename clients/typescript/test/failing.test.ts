@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, test } from "node:test";
 import { NotRun, Refused } from "../src/index.js";
 import { type Body, Judge, allow, recorder, send } from "./judge.js";
@@ -180,6 +181,19 @@ test("a server that was gone for long is asked once only, until it answers again
     assert.equal(await run.call("back", {}, () => "ran"), "ran");
     await run.call("gone", {}, () => "ran");
     assert.ok(attempts > first + 3);
+  });
+});
+
+test("a renewal that nobody answers takes no patience from a call", async () => {
+  judge.opening = { lease: 0.06 };
+  judge.renew = (response) => response.destroy();
+  let failures = 1;
+  judge.say = (event) =>
+    event["event"] === "call" && (failures -= 1) >= 0 ? { fail: (response) => response.destroy() } : undefined;
+  await judge.guard({ patience: 5 }).session("Go.", async (run) => {
+    while (judge.renewals.length < 2) await pause(5);
+    await pause(20);
+    assert.equal(await run.call("note", {}, () => "ran"), "ran");
   });
 });
 

@@ -28,6 +28,8 @@ export class Judge {
   /** What a poll is told; nothing is the answer to the event itself, now allowed. */
   poll: (event: Body, times: number) => Said = () => undefined;
   opening: Body = {};
+  /** How a renewal is answered, if not well. */
+  renew: ((response: ServerResponse) => void) | undefined;
   readonly #server: Server;
 
   private constructor() {
@@ -94,7 +96,8 @@ export class Judge {
       send(response, 200, { session, status: "ended", shown: [], unreported: [] });
     } else if (part === "renewal") {
       this.renewals.push(session);
-      send(response, 200, { session, status: "open" });
+      if (this.renew) this.renew(response);
+      else send(response, 200, { session, status: "open" });
     } else if (request.method === "POST") {
       this.events.push(body);
       this.sessions.push(session);
