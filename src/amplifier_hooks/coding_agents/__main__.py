@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ def main(argv: list[str]) -> int:
     if len(argv) != 1 or not Path(argv[0]).is_absolute():
         sys.stderr.write("usage: python -m amplifier_hooks.coding_agents FOLDER (a full path)\n")
         return 2
+    # As in the command: a call waits while this imports, which makes many objects and no garbage.
+    gc.set_threshold(50_000)
     folder = Path(argv[0])
     return run_resident(folder, partial(_create_judge, folder))
 

@@ -63,7 +63,7 @@ NEVER_AT_FIRST = (
         "amplifier_hooks.guards.bash.calm",
     ),
 )
-IMPORTS = {
+IMPORTS: dict[tuple[str, ...], int] = {
     # So many modules of ours were left; whoever needs more says in the commit why.
     ("run", "hello"): 220,
     ("hooks", "list"): 146,

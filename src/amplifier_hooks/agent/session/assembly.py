@@ -335,7 +335,7 @@ async def open_session(
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     opened = list(trail.owned)
     async with _close_on_failure(opened):
-        people = elsewhere or await _reach_people(plan["approval"], folder)
+        people = elsewhere or await reach_elsewhere(plan["approval"], folder)
         sink = _report_to(people, trail, resume, opened)
         builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, people)
         plan = hide_credentials(plan)
@@ -351,12 +351,15 @@ async def open_session(
     return session
 
 
-async def _reach_people(section: Mapping[str, Any], folder: Path) -> Elsewhere | None:
+async def reach_elsewhere(
+    section: Mapping[str, Any], folder: Path, *, self_test: bool = False
+) -> Elsewhere | None:
+    """Those whom `approval` names beside the person at the terminal; None if it names nobody."""
     if all(way == "terminal" for way in list_ways(section)):
         return None  # most sessions: they do not import what asks elsewhere
     from amplifier_hooks.agent.session.remote_approval import reach_people
 
-    return await reach_people(section, folder)
+    return await reach_people(section, folder, self_test=self_test)
 
 
 def hide_credentials(plan: dict[str, Any]) -> dict[str, Any]:

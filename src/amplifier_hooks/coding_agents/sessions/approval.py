@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_core.approval import (
     AnyAnswer,
@@ -23,13 +23,15 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.handovers import Handover
 from amplifier_core.utils import digest
-from amplifier_hooks.approvals.remote import LeftOpen, Patience
 from amplifier_hooks.coding_agents.installing import places
 from amplifier_hooks.external.conversation import current_event
 from amplifier_hooks.external.tool_calls import OpenCall
 from amplifier_hooks.guards.bash import Command, is_harmless, unwrap_command
 from amplifier_hooks.modules.registration import read_command
 from amplifier_hooks.text.short_ids import shorten_id
+
+if TYPE_CHECKING:
+    from amplifier_hooks.approvals.remote import LeftOpen, Patience
 
 AGENT = "claude"
 ALLOWED = "guest_allow_list"
@@ -208,6 +210,8 @@ NOBODY = (
 
 def make_patience(state: dict[str, Any]) -> Patience:
     """Wait briefly; refused calls are told how a person can still allow them."""
+    from amplifier_hooks.approvals.remote import Patience
+
     kept = state.get(ASKED)
     state[ASKED] = dict(kept) if isinstance(kept, dict) else {}
     return Patience(SHORT_WAIT, state[ASKED], _find_place, _is_part, _say_left_open)

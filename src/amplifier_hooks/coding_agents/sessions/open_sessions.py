@@ -17,9 +17,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
 from amplifier_hooks.agent.session.assembled import AssembledSession
-from amplifier_hooks.agent.session.assembly import open_session
+from amplifier_hooks.agent.session.assembly import open_session, reach_elsewhere
 from amplifier_hooks.agent.session.reload import ChangePolicy
-from amplifier_hooks.agent.session.remote_approval import reach_people
 from amplifier_hooks.agent.session.saved_sessions import SavedSession, SessionInfo, SessionStore
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.installing.places import PLACES
@@ -66,7 +65,7 @@ async def open_agent_session(
     plan = await asyncio.to_thread(load_plan, dialect, start, bundle, guarded, asks=asks)
     section = plan.bundle.mount_plan["approval"]
     display = AgentDisplay()
-    people = await reach_people(section, plan.folder, self_test=self_test)
+    people = await reach_elsewhere(section, plan.folder, self_test=self_test)
     session = await open_session(
         plan.bundle,
         session_id=session_id,

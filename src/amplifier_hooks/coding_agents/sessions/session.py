@@ -8,7 +8,7 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
@@ -18,7 +18,6 @@ from amplifier_core.records import AnswerIgnored
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.calling import run_with_timeout
 from amplifier_hooks.agent.session.assembled import AssembledSession
-from amplifier_hooks.agent.session.remote_approval import Elsewhere
 from amplifier_hooks.coding_agents.dialects import Dialect
 from amplifier_hooks.coding_agents.dialects.writing import list_ignored
 from amplifier_hooks.coding_agents.sessions import handlers, transcripts, watch
@@ -27,6 +26,9 @@ from amplifier_hooks.external.incoming import Incoming
 from amplifier_hooks.external.session import ExternalSession
 from amplifier_hooks.external.verdicts import Verdict
 from amplifier_hooks.trails.bodies import GuardAlarm
+
+if TYPE_CHECKING:
+    from amplifier_hooks.agent.session.remote_approval import Elsewhere
 
 
 class AgentDisplay:
