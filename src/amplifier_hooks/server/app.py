@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 from amplifier_hooks.approvals.errors import StoreError
 from amplifier_hooks.http_guard import App, Door
 from amplifier_hooks.server.callers import Caller
+from amplifier_hooks.server.description import complete_description
 from amplifier_hooks.server.encoding import ERRORS, add_error_handlers
 from amplifier_hooks.server.guard import API, MAX_BODY, METHODS, Guard, RequestLog
 from amplifier_hooks.server.hosting import HostSettings, SessionHost
@@ -107,6 +108,7 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
         redirect_slashes=False,
         lifespan=_run_beside,
     )
+    complete_description(app)
     app.state.services = services
     app.state.judge = judge
     add_error_handlers(app)

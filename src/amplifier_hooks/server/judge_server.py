@@ -28,6 +28,7 @@ from amplifier_hooks.machine.http import is_loopback
 from amplifier_hooks.machine.locations import find_data_home, get_user_name
 from amplifier_hooks.machine.open_files import raise_file_limit
 from amplifier_hooks.server.app import refuse_unknown_parameters
+from amplifier_hooks.server.description import complete_description
 from amplifier_hooks.server.encoding import ERRORS, add_error_handlers
 from amplifier_hooks.server.guard import API, MAX_BODY, Guard, RequestLog
 from amplifier_hooks.server.judging.host import JudgeHost
@@ -120,6 +121,7 @@ def create_judge_app(settings: ListenSettings, token: str) -> FastAPI:
         redirect_slashes=False,
         lifespan=run_beside,
     )
+    complete_description(app)
     app.state.judge = judge
     add_error_handlers(app)
     api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)

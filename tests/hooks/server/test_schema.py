@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -25,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 
 from amplifier_hooks.approvals.models import SessionEntry
 from amplifier_hooks.approvals.stores.store import open_store
+from amplifier_hooks.server.judging.bodies import NewSession
 from amplifier_hooks.server.live import feed
 from tests.hooks.server.hosting_project import save_bundle, trust
 from tests.hooks.server.world import run_server
@@ -47,6 +49,8 @@ class Running:
     description: dict[str, Any]
     tokens: dict[str, str]
     known: list[str]
+    session: str
+    """Of a program that has events judged."""
 
 
 @contextmanager
@@ -66,9 +70,13 @@ def run_in_thread(folder: Path) -> Iterator[Running]:
                 "agent": await world.token("bot", "agent"),
                 "person": await world.token("ann", *PEOPLE),
                 "runner": await world.token("rob", *PEOPLE, "run"),
+                "program": await world.token("shop", "judge"),
             }
+            body = NewSession(key="k", program="p")
+            opened, _ = await world.services.judge.open(body, "shop")
             known = [asked.id, "session-1"]
-            ready.set_result(Running(world.address, world.app.openapi(), tokens, known))
+            session = json.loads(opened)["session"]
+            ready.set_result(Running(world.address, world.app.openapi(), tokens, known, session))
             await stop.wait()
 
     def run() -> None:
@@ -108,7 +116,9 @@ def attack(running: Running, examples: int, person: str) -> int:
 
     def try_operation(operation: Any) -> None:
         is_agent = "/agent/" in operation.path or "/witness" in operation.path
-        token = running.tokens["agent" if is_agent else person]
+        is_judged = "/judge/" in operation.path
+        who = "agent" if is_agent else "program" if is_judged else person
+        token = running.tokens[who]
 
         @settings(
             max_examples=examples,
@@ -122,6 +132,8 @@ def attack(running: Running, examples: int, person: str) -> int:
             nonlocal sent
             if known and "id" in (case.path_parameters or {}):
                 case.path_parameters["id"] = known
+            if known and "session" in (case.path_parameters or {}):
+                case.path_parameters["session"] = running.session
             # Schemathesis may leave a header out or spoil it; then the refusal is looked at.
             headers = {"Authorization": f"Bearer {token}", "Connection": "close"}
             response = case.call(base_url=running.address, headers=headers, timeout=SECONDS)

@@ -71,7 +71,7 @@ async def request_approval(body: ApprovalRequestBody, caller: Agent, services: S
 
 
 @router.get("/approvals/{id}", responses={200: {"model": DescribedApproval}})
-async def get_approval(caller: Agent, services: Shared, id: Id, wait: Wait = 0.0) -> Response:
+async def wait_for_approval(caller: Agent, services: Shared, id: Id, wait: Wait = 0.0) -> Response:
     """One of its own approvals; with `wait`, as soon as it is no longer pending."""
     approval = await wait_for_decision(services, id, wait, requester=caller.name)
     return answer(describe_for_agent(approval))

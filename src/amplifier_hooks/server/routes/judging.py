@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from amplifier_hooks.server.answers import ErrorAnswer
 from amplifier_hooks.server.encoding import answer
 from amplifier_hooks.server.judging import bodies
 from amplifier_hooks.server.judging.answers import EventAnswer, SessionAnswer
@@ -17,24 +18,28 @@ from amplifier_hooks.server.services import Judge, Program
 router = APIRouter(prefix="/judge/sessions", tags=["judging"])
 
 REPLAYED = "idempotency-replayed"
+_JUDGED: dict[int | str, dict[str, Any]] = {
+    200: {"model": EventAnswer},
+    410: {"model": ErrorAnswer, "description": "It was judged, and the answer is not kept."},
+}
 SessionId = Annotated[str, Path(max_length=200, description="As the answer to the opening has it.")]
 EventId = Annotated[str, Path(max_length=200, description="As the program sent it.")]
 
 
 @router.post("", status_code=201, responses={201: {"model": SessionAnswer}})
-async def open_session(body: bodies.NewSession, caller: Program, judge: Judge) -> Response:
+async def open_judged_session(body: bodies.NewSession, caller: Program, judge: Judge) -> Response:
     """Open a session; the same key again finds the same one."""
     content, replayed = await judge.open(body, caller.name)
     return _send(content, 201, replayed=replayed)
 
 
 @router.get("/{session}", responses={200: {"model": SessionAnswer}})
-async def get_session(caller: Program, judge: Judge, session: SessionId) -> Response:
+async def get_judged_session(caller: Program, judge: Judge, session: SessionId) -> Response:
     """How a session stands; this renews nothing."""
     return answer(judge.describe(session, caller.name))
 
 
-@router.post("/{session}/events", responses={200: {"model": EventAnswer}})
+@router.post("/{session}/events", responses=_JUDGED)
 async def judge_event(
     body: bodies.Event, request: Request, caller: Program, judge: Judge, session: SessionId
 ) -> Response:
@@ -48,8 +53,8 @@ async def judge_event(
         return _send(found.write_answer(body.id, judging), replayed=replayed)
 
 
-@router.get("/{session}/events/{id:path}", responses={200: {"model": EventAnswer}})
-async def get_event(
+@router.get("/{session}/events/{id:path}", responses=_JUDGED)
+async def get_judgement(
     request: Request,
     caller: Program,
     judge: Judge,
@@ -69,7 +74,7 @@ async def get_event(
 
 
 @router.post("/{session}/renewal", responses={200: {"model": SessionAnswer}})
-async def renew_session(
+async def renew_judged_session(
     _: bodies.Renewal, caller: Program, judge: Judge, session: SessionId
 ) -> Response:
     """Keep a session while nothing else is asked."""
@@ -79,7 +84,7 @@ async def renew_session(
 
 
 @router.post("/{session}/end", responses={200: {"model": SessionAnswer}})
-async def end_session(
+async def end_judged_session(
     body: bodies.End, caller: Program, judge: Judge, session: SessionId
 ) -> Response:
     """End a session; calls that were not reported are recorded as unknown."""
