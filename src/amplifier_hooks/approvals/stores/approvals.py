@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
 from amplifier_hooks.approvals.errors import (
     BadRequest,
     Conflict,
+    NotFound,
     StoreError,
     StoreUnavailable,
     TooMany,
@@ -24,6 +25,7 @@ from amplifier_hooks.approvals.models import (
     Decider,
 )
 from amplifier_hooks.approvals.stores.approval_rows import (
+    CHUNK,
     list_approvals,
     load_approval,
     load_approvals,
@@ -56,6 +58,7 @@ from amplifier_hooks.approvals.stores.engine import (
     Transaction,
     do_after,
 )
+from amplifier_hooks.approvals.stores.gathering import Gathering
 
 PENDING_OF_SESSION = 1_000
 PENDING = 100_000
@@ -378,6 +381,7 @@ class Approvals:
         self._engine = engine
         self._waiters = Waiters(engine)
         self._room = Room()
+        self._found: Gathering[str, Approval] = Gathering(self._load, CHUNK)
 
     async def request(self, request: ApprovalRequest, *, check: Check | None = None) -> Approval:
         """Put a question, durably; with a key that is known, the approval that is there."""
@@ -387,9 +391,16 @@ class Approvals:
 
     async def get(self, approval_id: str) -> Approval:
         """The approval of that id; NotFound if there is none."""
-        return await self._engine.read(
-            lambda transaction: load_approval(transaction, approval_id), one_state=False
+        found = await self._found.get(approval_id)
+        if found is None:
+            raise NotFound(f"There is no approval {approval_id!r}")
+        return found
+
+    async def _load(self, ids: Sequence[str]) -> dict[str, Approval]:
+        found = await self._engine.read(
+            lambda transaction: load_approvals(transaction, ids), one_state=False
         )
+        return {approval.id: approval for approval in found}
 
     async def list(self, wanted: ApprovalFilter | None = None) -> tuple[Found, str]:
         """One page, and the `after` of the next one; empty if there is none."""

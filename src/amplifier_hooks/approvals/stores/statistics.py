@@ -189,10 +189,18 @@ def _write_upsert(table: str, keys: tuple[str, ...], **new: str) -> str:
 _ADD = _write_upsert("hook_figures", ("hour", "hook", "event", "action"))
 _ADD_TOTAL = _write_upsert("hook_totals", ("hook", "event", "action"), first_seen="unix_now()")
 # The newest first: if there are more than can be given, the oldest are left out.
+# Sums of whole numbers are whole numbers here: PostgreSQL would make decimals of them.
+_SUMS = ", ".join(
+    f"SUM({column}) AS {name}"
+    if name == "milliseconds"
+    else f"CAST(SUM({column}) AS BIGINT) AS {name}"
+    for name, column in _COLUMNS.items()
+    if name != "slowest"
+)
 _READ = f"""
-SELECT CAST(hour AS BIGINT) - CAST(hour AS BIGINT) % CAST(:size AS BIGINT) AS hour,
-    hook, event, action, MAX(slowest) AS slowest,
-    {", ".join(f"SUM({one}) AS {one}" for one in _SUMMED)}
+SELECT CAST(CAST(hour AS BIGINT) - CAST(hour AS BIGINT) % CAST(:size AS BIGINT)
+        AS DOUBLE PRECISION) AS hour,
+    hook, event, action, MAX(slowest) AS slowest, {_SUMS}
 FROM hook_figures WHERE hour >= :since AND (:hook = '' OR hook = :hook)
 GROUP BY 1, hook, event, action ORDER BY 1 DESC, hook DESC, event DESC, action DESC LIMIT :most
 """
@@ -261,11 +269,11 @@ class Statistics:
             )
         )
         if len(rows) <= MOST:
-            return FigureBuckets([_read(row) for row in reversed(rows)], begin)
+            return FigureBuckets([HookFigures(**row) for row in reversed(rows)], begin)
         # Of the oldest bucket some is missing, so it is not given as if it were whole.
         oldest = rows[-1]["hour"]
         kept = [row for row in rows if row["hour"] > oldest]
-        return FigureBuckets([_read(row) for row in reversed(kept)], float(oldest + size))
+        return FigureBuckets([HookFigures(**row) for row in reversed(kept)], oldest + size)
 
     async def remove_older(self, seconds: float) -> int:
         """Remove the figures of hours longer ago; sums of all time stay. Returns how many."""

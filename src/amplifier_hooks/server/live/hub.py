@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from amplifier_hooks.approvals.errors import NotFound, StoreError, TooMany
 from amplifier_hooks.approvals.models import Approval, ApprovalFilter, SessionEntry
+from amplifier_hooks.approvals.stores.checks import Position
 from amplifier_hooks.approvals.stores.engine import ANY, Change
 from amplifier_hooks.approvals.stores.store import list_recent
 from amplifier_hooks.server.encoding import describe_approval, encode
@@ -113,7 +115,8 @@ PING = say(type="ping")
 
 
 _FRESH_SECONDS = 60.0
-_PAGE = 200
+_PAGE = 50
+_AT_ONCE = 10
 
 
 class PendingList:
@@ -125,7 +128,7 @@ class PendingList:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = asyncio.Lock()
-        self._encoded: dict[str, tuple[str, float]] = {}
+        self._encoded: dict[str, _Encoded] = {}
         self._noted: list[Approval] = []
         """While all are read: what was read of them may be older."""
         self._read = float("-inf")
@@ -134,23 +137,44 @@ class PendingList:
         """Read again next time: what changes is not noted from here on."""
         self._read = float("-inf")
 
-    def note(self, approval: Approval) -> None:
-        """Take in how an approval stands now."""
+    def note(self, approval: Approval) -> Update:
+        """Take in how an approval stands now; the news of it, which are encoded with that."""
         if self._lock.locked():
             self._noted.append(approval)
-        else:
-            self._take(approval)
+        if approval.status != "pending":
+            self._encoded.pop(approval.id, None)
+            return make_update(approval)
+        encoded = self._encoded[approval.id] = _encode_pending(approval)
+        return encoded.tell(monotonic())
 
     async def read(self) -> list[Update]:
         """Every pending approval."""
         async with self._lock:
-            if monotonic() - self._read > _FRESH_SECONDS:
-                await self._read_all()
+            await self._refresh()
             now = monotonic()
-            return [
-                Update("approval", f'{begin},"seconds_left":{max(0.0, end - now)}}}')
-                for begin, end in self._encoded.values()
-            ]
+            return [one.tell(now) for one in self._encoded.values()]
+
+    async def read_window(self, most: int) -> Update:
+        """As many as somebody sees at first, the oldest, and how many wait in all."""
+        async with self._lock:
+            await self._refresh()
+            now = monotonic()
+            first = list(islice(self._encoded.values(), most))
+            shown = ",".join(one.tell(now).payload for one in first)
+            more = first[-1].position if first and len(first) < len(self._encoded) else ""
+            return Said(
+                "pending",
+                f'{{"type":"pending","approvals":[{shown}],"waiting":{len(self._encoded)},'
+                f'"next":{encode(more)}}}',
+            )
+
+    def count(self) -> int:
+        """How many wait, as far as is known here."""
+        return len(self._encoded)
+
+    async def _refresh(self) -> None:
+        if monotonic() - self._read > _FRESH_SECONDS:
+            await self._read_all()
 
     async def _read_all(self) -> None:
         self._read = monotonic()
@@ -161,31 +185,44 @@ class PendingList:
             self.forget()
             raise
         for approval in self._noted:
-            self._take(approval)
+            if approval.status == "pending":
+                self._encoded[approval.id] = _encode_pending(approval)
+            else:
+                self._encoded.pop(approval.id, None)
 
-    async def _list(self) -> dict[str, tuple[str, float]]:
-        found: dict[str, tuple[str, float]] = {}
+    async def _list(self) -> dict[str, _Encoded]:
+        found: dict[str, _Encoded] = {}
         after = ""
         while True:
             wanted = ApprovalFilter(status=("pending",), limit=_PAGE, after=after)
             page, after = await self._store.approvals.list(wanted)
-            # Here, so that decisions go on between two pages of a long list.
-            found |= {one.id: _encode_pending(one) for one in page}
+            for number, one in enumerate(page):
+                found[one.id] = _encode_pending(one)
+                if number % _AT_ONCE == 0:  # decisions go on while a long list is read
+                    await asyncio.sleep(0)
             if not after:
                 return found
 
-    def _take(self, approval: Approval) -> None:
-        if approval.status == "pending":
-            self._encoded[approval.id] = _encode_pending(approval)
-        else:
-            self._encoded.pop(approval.id, None)
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """A pending approval up to its `seconds_left`, and when they are over by our clock."""
+
+    begin: str
+    ends: float
+    position: str
+    """Its place in a list, from which the next page goes on."""
+
+    def tell(self, now: float) -> Update:
+        left = max(0.0, self.ends - now)
+        return Update("approval", f'{self.begin},"seconds_left":{left}}}')
 
 
-def _encode_pending(approval: Approval) -> tuple[str, float]:
-    """An approval up to its `seconds_left`, and when they are over by the clock of this process."""
+def _encode_pending(approval: Approval) -> _Encoded:
     described = describe_approval(approval)
     left = described.pop("seconds_left")
-    return encode(described)[:-1], monotonic() + left
+    place = str(Position(approval.created, approval.id))
+    return _Encoded(encode(described)[:-1], monotonic() + left, place)
 
 
 QUEUE = 256
@@ -194,12 +231,14 @@ QUEUE = 256
 class Subscriber:
     """The queue of one socket or stream; whoever reads too slowly is cut off."""
 
-    __slots__ = ("_queue", "after", "ended", "is_known", "on_end", "session")
+    __slots__ = ("_queue", "after", "counts", "ended", "is_known", "on_end", "session")
 
     def __init__(self, is_known: Callable[[], Awaitable[bool]]) -> None:
         self.is_known = is_known
         """Whether the credential still holds."""
         self.session = ""
+        self.counts = False
+        """Whether it is told how many wait, because it knows only some of them."""
         self.after = 0
         """The number of the last record of that session that was put into the queue."""
         self.ended = 0
@@ -338,6 +377,7 @@ class Hub:
                 continue
             for update in await self._read_news(change):
                 self.tell(update)
+        self._tell_count()
         if self._store_is_back:  # and what was missed has been told
             self._store_is_back = False
             self.tell(say(type="store", available=True))
@@ -347,10 +387,17 @@ class Hub:
             changed = await self._recent.read()
         else:
             changed = await self._recent.read_one(change)
-        for value in changed:
-            if isinstance(value, Approval):
-                self.pending.note(value)
-        return [make_update(value) for value in changed]
+        return [
+            self.pending.note(value) if isinstance(value, Approval) else make_update(value)
+            for value in changed
+        ]
+
+    def _tell_count(self) -> None:
+        """Say how many wait to those who know only some of them."""
+        update = say(type="waiting", count=self.pending.count())
+        for subscriber in self._subscribers:
+            if subscriber.counts:
+                subscriber.offer(update)
 
     async def _tell_records(self) -> None:
         while self._records:

@@ -39,6 +39,8 @@ class Hello(Body):
     csrf: Name = ""
     session: Name | None = None
     after: Annotated[int, Field(ge=0, le=2**53)] = 0
+    window: Annotated[int, Field(ge=1, le=500)] | None = None
+    """How many of those that wait are told at first, with their number; null: all of them."""
 
 
 class Watch(Body):
@@ -138,7 +140,7 @@ class LiveSocket:
 
     async def _serve(self, subscriber: Subscriber, hello: Hello) -> None:
         self._hub.watch(subscriber, hello.session or "", hello.after)
-        tasks = [asyncio.create_task(self._write(subscriber))]
+        tasks = [asyncio.create_task(self._write(subscriber, hello.window))]
 
         def end() -> None:
             """Closing ends the reading, too."""
@@ -172,9 +174,10 @@ class LiveSocket:
             return say(type="refused", key=message.key, **describe_error(error)[1])
         return say(type="decided", key=message.key, approval=decided)
 
-    async def _write(self, subscriber: Subscriber) -> None:
+    async def _write(self, subscriber: Subscriber, window: int | None) -> None:
         try:
-            await self._send_first()
+            await self._send_first(window)
+            subscriber.counts = window is not None
             while (update := await subscriber.take()) is not None:
                 await self._send(update)
         except WebSocketDisconnect:
@@ -183,9 +186,12 @@ class LiveSocket:
             logger.warning("a client could not be told what is pending: %s", error)
             subscriber.end(TRY_LATER)
 
-    async def _send_first(self) -> None:
+    async def _send_first(self, window: int | None) -> None:
         identity = self._caller.identity
         await self._send(say(type="welcome", name=identity.name, scopes=identity.scopes))
+        if window is not None:
+            await self._send(await self._hub.pending.read_window(window))
+            return
         pending = await self._hub.pending.read()
         first = ",".join(one.payload for one in pending[:_FIRST_APPROVALS])
         await self._websocket.send_text(f'{{"type":"pending","approvals":[{first}]}}')

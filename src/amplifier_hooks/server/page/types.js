@@ -57,6 +57,7 @@
  * @property {string} rule_id
  * @property {string} outcome
  * @property {OfferedScope[]} [scopes]
+ * @property {boolean} [isOld]  loaded because somebody looked further: no news
  * @property {number} ends  when its time is over, by this page's steady clock in milliseconds
  */
 

@@ -147,6 +147,9 @@ def _clean(labels: Iterable[str]) -> list[str]:
     return [text.encode(errors="replace").decode() for text in labels]
 
 
+MOST_SINGLE_HOURS = 48
+"""Of a longer time, days are given unless somebody wants each hour."""
+
 router = APIRouter(prefix="/statistics", tags=["statistics"])
 metrics = APIRouter(tags=["statistics"], include_in_schema=False)
 
@@ -157,11 +160,14 @@ async def get_statistics(
     services: Shared,
     hours: Annotated[float, Query(gt=0, le=24 * 366, allow_inf_nan=False)] = 24.0,
     hook: Name = "",
-    bucket: Annotated[int, Query(ge=1, le=24 * 31, description="Hours to add up.")] = 1,
+    bucket: Annotated[
+        int | None, Query(ge=1, le=24 * 31, description="Hours to add up; by default a day's.")
+    ] = None,
 ) -> Response:
     """The figures of the last hours, of all hooks or one; the newest, if there are too many."""
     since = time() - hours * 3600
-    found = await services.store.statistics.read_buckets(since, hook, bucket)
+    size = bucket or (1 if hours <= MOST_SINGLE_HOURS else 24)
+    found = await services.store.statistics.read_buckets(since, hook, size)
     overrulings = await services.store.statistics.overrulings(since)
     if hook:
         overrulings = [one for one in overrulings if one.hook == hook]
@@ -169,7 +175,7 @@ async def get_statistics(
         {
             "figures": found.figures,
             "overrulings": overrulings,
-            "bucket_hours": bucket,
+            "bucket_hours": size,
             "complete_since": found.complete_since,
             "cut": found.complete_since > since,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import AsyncExitStack
 
 import pytest
@@ -255,3 +256,38 @@ async def test_hundreds_of_sockets_are_all_told(served: World):
         asked = await served.ask()
         told = [(await client.hear("approval"))["approval"]["id"] for client in clients]
     assert told == [asked.id] * 200
+
+
+async def test_a_page_is_told_the_oldest_and_how_many_wait(served: World):
+    """Not thousands of questions that nobody looks at; the next page of the list goes on there."""
+    asked = [await served.ask() for _ in range(5)]
+    async with join_live(served, window=2) as client:
+        told = await client.hear("pending")
+        assert [one["id"] for one in told["approvals"]] == [one.id for one in asked[:2]]
+        assert told["waiting"] == 5
+        async with await served.person() as person:
+            query = {"status": "pending", "after": told["next"]}
+            rest = (await person.get("/approvals", params=query)).json()
+        assert [one["id"] for one in rest["approvals"]] == [one.id for one in asked[2:]]
+        await served.store.approvals.withdraw(asked[4].id)
+        assert (await client.hear("approval"))["approval"]["status"] == "cancelled"
+        assert (await client.hear("waiting"))["count"] == 4
+        new = await served.ask()
+        assert (await client.hear("approval"))["approval"]["id"] == new.id
+        assert (await client.hear("waiting"))["count"] == 5
+    async with join_live(served, window=5) as client:
+        told = await client.hear("pending")
+        assert (len(told["approvals"]), told["waiting"], told["next"]) == (5, 5, "")
+
+
+async def test_who_does_not_name_a_window_is_told_of_all_and_no_number(served: World):
+    """As before there were windows."""
+    asked = [await served.ask() for _ in range(3)]
+    async with join_live(served) as client:
+        told = await client.hear("pending")
+        assert told.keys() == {"type", "approvals"}
+        assert len(told["approvals"]) == 3
+        await served.store.approvals.withdraw(asked[0].id)
+        assert json.loads(await client.connection.recv())["type"] == "approval"
+        await served.ask()
+        assert json.loads(await client.connection.recv())["type"] == "approval"

@@ -111,9 +111,10 @@ class RunningServer:
 
     def withdraw_all(self) -> None:
         """Stop asking whatever is still asked."""
-        waiting, _ = self.run(self.store.approvals.list(ApprovalFilter(status=("pending",))))
-        for one in waiting:
-            self.run(self.store.approvals.withdraw(one.id))
+        wanted = ApprovalFilter(status=("pending",))
+        while waiting := self.run(self.store.approvals.list(wanted))[0]:
+            for one in waiting:
+                self.run(self.store.approvals.withdraw(one.id))
 
     def decide(self, approval: Approval, option: int, name: str = "bob") -> Approval:
         """Decide at the terminal of somebody else."""

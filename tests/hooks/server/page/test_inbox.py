@@ -64,6 +64,35 @@ def test_several_are_refused_at_once(page: Page, server: RunningServer) -> None:
     assert found[0].comment == "Not today."
 
 
+def test_of_hundreds_the_first_are_shown_and_all_are_found(
+    page: Page, server: RunningServer
+) -> None:
+    """The number is known at once; the rest is loaded by who looks further, searches or selects."""
+    asked = [server.ask(make_question(machine=f"m-{number}")) for number in range(230)]
+    page.reload()
+    put_aside(page)
+    cards = page.locator(".card")
+    expect(page).to_have_title("(230) Inbox · Amplifier")
+    expect(page.locator(".heading [role=status]")).to_have_text("230 waiting")
+    expect(cards).to_have_count(100)
+    page.get_by_role("button", name="Show more").click()
+    expect(cards).to_have_count(200)
+    page.reload()
+    page.get_by_label("Search").fill("m-229")
+    expect(cards).to_have_count(1)
+    expect(page.locator(".heading [role=status]")).to_have_text("1 of 230 waiting")
+    page.get_by_label("Search").fill("")
+    page.reload()
+    page.get_by_role("button", name="Select all").click()
+    expect(page.get_by_role("button", name="Refuse selected (230)")).to_be_visible()
+    page.reload()
+    for one in asked[:60]:  # what is answered makes room for what was not loaded yet
+        server.decide(one, DENY)
+    expect(page.locator(".heading [role=status]")).to_have_text("170 waiting")
+    expect(cards).to_have_count(100)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
 def test_title_and_icon_say_how_many_wait(page: Page, server: RunningServer) -> None:
     """Also where the page is only a tab among others."""
     icon = page.locator("link[rel=icon]")

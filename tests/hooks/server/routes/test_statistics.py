@@ -49,10 +49,12 @@ async def test_the_newest_hours_are_there_however_many_figures_there_are(
         )
         await world.store.records.publish("s", [record])
     async with await world.person() as person:
-        cut = (await person.get("/statistics", params={"hours": 100})).json()
+        cut = (await person.get("/statistics", params={"hours": 100, "bucket": 1})).json()
+        days = (await person.get("/statistics", params={"hours": 100})).json()
         whole = (await person.get("/statistics", params={"hours": 100, "bucket": 4})).json()
     assert max(one["hour"] for one in cut["figures"]) > now - 3600
     assert cut["cut"] is True
+    assert (days["bucket_hours"], days["cut"]) == (24, False)
     assert cut["complete_since"] <= min(one["hour"] for one in cut["figures"])
     assert (whole["cut"], whole["bucket_hours"]) == (False, 4)
     assert sum(one["count"] for one in whole["figures"]) == 40

@@ -165,7 +165,7 @@ export class ApprovalDialog extends View {
   }
 
   #updateOthers() {
-    const more = model.approvals.listPending().filter((one) => one.id !== this.approval.id).length;
+    const more = model.approvals.count - (model.approvals.find(this.approval.id)?.status === "pending" ? 1 : 0);
     this.#others.replaceChildren(more ? `${countNoun(more, "more")} waiting`.replace("mores", "more") : "");
     /** @type {HTMLElement} */ (this.querySelector(".later.all")).hidden = more === 0;
   }

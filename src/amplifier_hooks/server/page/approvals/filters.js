@@ -51,6 +51,11 @@ export class Filters extends EventTarget {
     }
   }
 
+  /** Whether something is left out. */
+  get isUsed() {
+    return this.#text.value.trim() !== "" || FIELDS.some((one) => this.read(one) !== "");
+  }
+
   /** @param {Approval} approval */
   matches(approval) {
     const words = this.#text.value.trim().toLowerCase();

@@ -36,12 +36,26 @@ class InboxView extends View {
     this.#more.addEventListener("click", () => {
       this.#limit += STEP;
       this.#update();
+      this.#loadUntil(this.#limit);
     });
     const heading = make("div", { class: "heading" }, make("h1", { tabindex: -1 }, "Inbox"), this.#summary);
     this.replaceChildren(heading, this.#filters.element, this.#batch, this.#list, this.#more, this.#state.element);
     this.listen(model.approvals, "change", () => this.#update());
     this.listen(model.live, "state", () => this.#update());
     this.listen(this.#filters, "change", () => this.#update());
+    // Whoever searches means all that wait, and chooses from all there is.
+    this.listen(this.#filters.element, "focusin", () => this.#loadUntil(Infinity));
+    this.#update();
+  }
+
+  /** @param {number} wanted  how many are wanted at least */
+  async #loadUntil(wanted) {
+    const { approvals } = model;
+    try {
+      while (approvals.hasMore && approvals.listPending().length < wanted && this.isConnected) await approvals.loadMore();
+    } catch (error) {
+      announceError(error);
+    }
     this.#update();
   }
 
@@ -52,9 +66,10 @@ class InboxView extends View {
     const ids = new Set(shown.map((one) => one.id));
     for (const id of this.#chosen) if (!ids.has(id)) this.#chosen.delete(id);
     this.#cards.show(shown.slice(0, this.#limit));
-    this.#more.hidden = shown.length <= this.#limit;
+    const { count, hasMore, isComplete } = model.approvals;
+    this.#more.hidden = shown.length <= this.#limit && !hasMore;
     this.#filters.element.hidden = pending.length === 0;
-    this.#summary.textContent = describeCount(shown.length, pending.length, model.approvals.isComplete);
+    this.#summary.textContent = describeCount(this.#filters.isUsed ? shown.length : count, count, isComplete, this.#filters.isUsed && hasMore);
     this.#showEmpty(shown.length, pending.length);
     this.#showBatch(shown);
   }
@@ -66,7 +81,8 @@ class InboxView extends View {
   #showEmpty(shown, all) {
     this.#wasOpen ||= model.live.isOpen;
     if (shown) return this.#state.hide();
-    if (all) this.#state.showEmpty("Nothing fits", "No waiting approval fits what you are looking for.");
+    if (all && this.#filters.isUsed && model.approvals.hasMore) this.#state.showLoading();
+    else if (all) this.#state.showEmpty("Nothing fits", "No waiting approval fits what you are looking for.");
     else if (model.approvals.isComplete) this.#state.showEmpty("All answered", "Nothing waits for you. When an agent asks, the question opens here by itself.");
     else if (model.live.hasLostStore || (this.#wasOpen && !model.live.isOpen)) this.#state.showFailure("What waits is not known while the page is offline.");
     else this.#state.showLoading();
@@ -90,18 +106,17 @@ class InboxView extends View {
   #showBatch(shown) {
     this.#batch.hidden = !model.mayDecide || shown.length < 2;
     const all = shown.length > 0 && this.#chosen.size === shown.length;
-    const select = make("button", { type: "button", onclick: () => this.#selectAll(shown, !all) }, all ? "Select none" : "Select all");
+    const select = make("button", { type: "button", onclick: () => this.#selectAll(!all) }, all ? "Select none" : "Select all");
     const refuse = make("button", { type: "button", class: "refuse", disabled: this.#chosen.size === 0, onclick: () => this.#refuse() }, `Refuse selected (${this.#chosen.size})`);
     const focused = this.#batch.contains(document.activeElement) ? [...this.#batch.children].indexOf(/** @type {Element} */ (document.activeElement)) : -1;
     this.#batch.replaceChildren(select, refuse);
     if (focused >= 0) /** @type {HTMLElement} */ (this.#batch.children[focused]).focus();
   }
 
-  /**
-   * @param {Approval[]} shown
-   * @param {boolean} selected
-   */
-  #selectAll(shown, selected) {
+  /** @param {boolean} selected */
+  async #selectAll(selected) {
+    if (selected) await this.#loadUntil(Infinity);
+    const shown = model.approvals.listPending().filter((one) => this.#filters.matches(one));
     this.#chosen = new Set(selected ? shown.map((one) => one.id) : []);
     for (const box of this.#list.querySelectorAll("input")) box.checked = selected;
     this.#update();
@@ -140,10 +155,12 @@ async function refuseAll(chosen, comment) {
  * @param {number} shown
  * @param {number} all
  * @param {boolean} isComplete
+ * @param {boolean} isLoading
  */
-function describeCount(shown, all, isComplete) {
+function describeCount(shown, all, isComplete, isLoading) {
   if (!all) return "";
   const words = shown === all ? `${formatCount(all)} waiting` : `${formatCount(shown)} of ${formatCount(all)} waiting`;
+  if (isLoading) return `${words} so far`;
   return isComplete ? words : `${words} when last heard of`;
 }
 

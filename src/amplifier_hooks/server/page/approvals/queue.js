@@ -5,12 +5,17 @@
 import { model } from "../link/model.js";
 import { ApprovalDialog } from "./dialog.js";
 
+/** @typedef {import("../types.js").Approval} Approval */
+
 const ASIDE = "amplifier:aside";
+const ASIDE_UNTIL = "amplifier:aside-until";
 
 class ApprovalQueue {
   /** @type {ApprovalDialog | null} */
   #open = null;
   #aside = new Set(readAside());
+  /** Those that were asked before were all put aside, also those that are not loaded yet. */
+  #asideUntil = Number(sessionStorage.getItem(ASIDE_UNTIL) ?? 0);
   /** The one that the address names goes first. */
   #wanted = "";
 
@@ -34,7 +39,7 @@ class ApprovalQueue {
     if (this.#open || !model.mayDecide) return;
     const pending = model.approvals.listPending();
     const next =
-      pending.find((one) => one.id === this.#wanted) ?? pending.find((one) => !this.#aside.has(one.id));
+      pending.find((one) => one.id === this.#wanted) ?? pending.find((one) => !this.#aside.has(one.id) && one.created > this.#asideUntil);
     if (!next) return;
     this.#wanted = "";
     const dialog = new ApprovalDialog(next);
@@ -54,8 +59,15 @@ class ApprovalQueue {
     dialog.remove();
     this.#open = null;
     if (how === "later") this.#setAside([dialog.approval.id], true);
-    if (how === "all") this.#setAside(model.approvals.listPending().map((one) => one.id), true);
+    if (how === "all") this.#setAllAside(dialog.approval);
     this.#ask();
+  }
+
+  /** @param {Approval} one  which tells what the time is by the store's clock */
+  #setAllAside(one) {
+    this.#asideUntil = one.deadline - (one.ends - performance.now()) / 1000;
+    sessionStorage.setItem(ASIDE_UNTIL, String(this.#asideUntil));
+    this.#setAside(model.approvals.listPending().map((one) => one.id), true);
   }
 
   #restart() {

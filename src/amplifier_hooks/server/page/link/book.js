@@ -1,5 +1,6 @@
 // @ts-check
-// What the page knows of approvals: all that wait, and the ends of those it has seen wait.
+// What the page knows of approvals: how many wait, the oldest of them and those that came since, and
+// the ends of those it has seen wait. The rest is loaded when somebody looks further or searches.
 
 import { get } from "./api.js";
 
@@ -8,6 +9,7 @@ import { get } from "./api.js";
 // After a long time away, how many ends are asked for; the history has the rest.
 const MOST_ASKED = 20;
 const GATHERING = 40;
+const PAGE = 100;
 
 /** Fires `change` with the approvals that changed, or with none if it is known or not known now what waits. */
 export class ApprovalBook extends EventTarget {
@@ -15,10 +17,50 @@ export class ApprovalBook extends EventTarget {
   #known = new Map();
   /** @type {Approval[]} */
   #news = [];
+  #timer = 0;
   /** @type {Approval[] | null} */
   #pending = null;
-  /** Whether all that wait were told, and nothing has happened since that could hide others. */
+  #count = 0;
+  #next = "";
+  /** @type {Promise<void> | null} */
+  #loading = null;
+  /** Whether it was told what waits, and nothing has happened since that could hide others. */
   isComplete = false;
+
+  /** How many wait, those included that were not loaded yet. */
+  get count() {
+    return Math.max(this.#count, this.listPending().length);
+  }
+
+  /** Whether there are some that wait and were not loaded yet. */
+  get hasMore() {
+    return this.#next !== "";
+  }
+
+  /** @param {number} count */
+  setCount(count) {
+    if (count === this.#count) return;
+    this.#count = count;
+    this.#announce([]);
+  }
+
+  /** Load the next of those that wait. */
+  loadMore() {
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #load() {
+    const after = this.#next;
+    if (!after) return;
+    const { approvals, next } = await get("/approvals", { status: ["pending"], limit: PAGE, after });
+    if (after !== this.#next) return; // it was told anew what waits
+    this.#next = next;
+    for (const one of approvals) one.isOld = true;
+    this.add(approvals);
+  }
 
   /** @param {string} id */
   find(id) {
@@ -41,18 +83,23 @@ export class ApprovalBook extends EventTarget {
     const news = approvals.map(addEnd).filter((one) => this.#isNews(one));
     for (const one of news) this.#known.set(one.id, one);
     this.#pending = null;
-    this.#announce(news);
+    if (news.length) this.#announce(news);
   }
 
   /**
-   * Take in all that wait; the end of what was missed is asked for.
-   * @param {Approval[]} pending
+   * Take in what waits: the oldest, and how many in all. The end of what was missed is asked for.
+   * @param {{approvals: Approval[], waiting: number, next: string}} told
    */
-  async replacePending(pending) {
+  async replacePending({ approvals: pending, waiting: count, next }) {
     const waiting = new Set(pending.map((one) => one.id));
-    const missed = this.listPending().filter((one) => !waiting.has(one.id));
+    const unknown = this.listPending().filter((one) => !waiting.has(one.id));
+    const last = next ? pending[pending.length - 1].created : Infinity;
+    const missed = unknown.filter((one) => one.created < last);
+    // Of those behind the last one that was told, nobody knows now; they are loaded again.
+    for (const one of [...unknown.filter((one) => one.created >= last), ...missed.slice(MOST_ASKED)]) this.#known.delete(one.id);
+    this.#count = count;
+    this.#next = next;
     this.add(pending);
-    for (const one of missed.slice(MOST_ASKED)) this.#known.delete(one.id);
     this.#pending = null;
     this.setComplete(true);
     await Promise.all(missed.slice(0, MOST_ASKED).map((one) => this.refresh(one.id)));
@@ -78,6 +125,8 @@ export class ApprovalBook extends EventTarget {
 
   clear() {
     this.#known.clear();
+    this.#count = 0;
+    this.#next = "";
     this.#pending = null;
     this.isComplete = false;
     this.dispatchEvent(new CustomEvent("change", { detail: [] }));
@@ -88,14 +137,19 @@ export class ApprovalBook extends EventTarget {
    * @param {Approval[]} news
    */
   #announce(news) {
-    if (news.length && !this.#news.length) {
-      setTimeout(() => {
-        const detail = this.#news;
-        this.#news = [];
-        this.dispatchEvent(new CustomEvent("change", { detail }));
-      }, GATHERING);
-    }
+    this.#timer ||= setTimeout(() => {
+      const detail = this.#news;
+      this.#news = [];
+      this.#timer = 0;
+      this.dispatchEvent(new CustomEvent("change", { detail }));
+      this.#refill();
+    }, GATHERING);
     this.#news.push(...news);
+  }
+
+  /** What is answered makes room for what was not loaded yet. */
+  #refill() {
+    if (this.hasMore && this.isComplete && this.listPending().length < PAGE) this.loadMore().catch(() => {});
   }
 
   /** @param {Approval} approval */

@@ -8,6 +8,8 @@ const SHORTEST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 // The server sends something at least every half minute; a silent connection is a dead one.
 const LONGEST_SILENCE = 75_000;
+// How many of those that wait are told at first: more than anybody sees without asking for more.
+const WINDOW = 100;
 
 /**
  * Fires `state` (open or closed, with or without the database, when it tries again) and `message`.
@@ -70,7 +72,7 @@ export class LiveConnection extends EventTarget {
     const socket = new WebSocket(`${scheme}//${location.host}/api/v1/live`);
     this.#socket = socket;
     this.#heard = performance.now();
-    socket.addEventListener("open", () => this.#send({ type: "hello", csrf: getCsrf(), ...this.#watched }));
+    socket.addEventListener("open", () => this.#send({ type: "hello", csrf: getCsrf(), window: WINDOW, ...this.#watched }));
     socket.addEventListener("message", (event) => this.#receive(parseExactly(event.data)));
     socket.addEventListener("close", () => this.#lose(socket));
   }

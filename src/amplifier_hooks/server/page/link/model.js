@@ -76,7 +76,8 @@ class Model extends EventTarget {
 
   /** @param {any} message */
   #take(message) {
-    if (message.type === "pending") this.approvals.replacePending(message.approvals).catch(() => {});
+    if (message.type === "pending") this.approvals.replacePending(message).catch(() => {});
+    if (message.type === "waiting") this.approvals.setCount(message.count);
     if (message.type === "approval") this.approvals.add([message.approval]);
     if (message.type === "store") this.approvals.setComplete(message.available);
     if (message.type === "session") this.#announce("session", message.session);

@@ -45,7 +45,7 @@ export async function toggleNotifications() {
 }
 
 function showCount() {
-  const count = model.approvals.listPending().length;
+  const { count } = model.approvals;
   document.title = count ? `(${count}) ${title}` : title;
   const icon = document.querySelector('link[rel="icon"]');
   icon?.setAttribute("href", count ? "/static/icons/waiting.svg" : "/favicon.svg");
@@ -54,10 +54,12 @@ function showCount() {
 }
 
 function tellNews() {
-  const news = model.approvals.listPending().filter((one) => !told.has(one.id));
-  for (const one of news) told.add(one.id);
+  const unknown = model.approvals.listPending().filter((one) => !told.has(one.id));
+  for (const one of unknown) told.add(one.id);
+  const news = unknown.filter((one) => !one.isOld);
   if (!news.length) return;
-  speak(news.length === 1 ? `Approval needed: ${describe(news[0])}` : `${news.length} approvals are waiting`);
+  const count = first ? model.approvals.count : news.length;
+  speak(count === 1 ? `Approval needed: ${describe(news[0])}` : `${count} approvals are waiting`);
   const away = document.hidden || !document.hasFocus();
   if (readPermission() === "on" && (away || first)) for (const one of news.slice(0, 3)) notify(one);
   first = false;

@@ -80,7 +80,7 @@ export class AppShell extends View {
   }
 
   #showCount() {
-    const count = model.approvals.listPending().length;
+    const { count } = model.approvals;
     this.#count.hidden = count === 0;
     this.#count.textContent = count > 999 ? "999+" : String(count);
   }
