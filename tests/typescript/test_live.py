@@ -119,6 +119,23 @@ def test_a_conversation_is_one_session_and_a_changed_call_runs_so(world: World) 
     assert count(records, "tool_started") == count(records, "tool_finished") == 2
 
 
+NOTES = """
+import { Guard } from "@amplifier-hooks/client";
+const guard = new Guard();
+await guard.session("Go.", async (run) => {
+  await run.call("note", {text: "a"}, () => "noted");
+  console.log(JSON.stringify([run.takeNotes(), run.takeNotes()]));
+}, {requests: false});
+"""
+
+
+def test_a_program_that_shows_no_requests_gets_notes_once(world: World) -> None:
+    world.judge()
+    first, second = json.loads(world.node(NOTES))
+    assert first == [{"text": "line 3 is too long", "role": "system", "lasting": True}]
+    assert second == []
+
+
 KILLED = """
 import { Guard } from "@amplifier-hooks/client";
 const guard = new Guard({patience: 1, onShown: () => {}});
