@@ -399,13 +399,12 @@ STRANDS = Coverage(
         "the prompt and the request of the deprecated Agent.structured_output, which is refused "
         "where a guard would have to judge them",
         "tools that the model's own service runs",
-        "agents that are started inside a tool and have no AmplifierHooks of their own",
         "a tool that a middleware added after ours puts in the place of another",
         "answers that the framework writes itself, such as at a limit or by AfterToolsEvent",
     ),
     asking=("inline", "interrupt"),
     injections_stay="in the thread",
-    inner_agents="unseen",
+    inner_agents="governed",
     entries=(
         "agent(...)",
         "Agent.invoke_async",

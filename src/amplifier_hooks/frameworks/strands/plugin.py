@@ -28,8 +28,10 @@ from amplifier_core import HookRegistry as Hooks
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_hooks.coverage import STRANDS, Asking
+from amplifier_hooks.external.governor import Governor
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.governing import Governable, govern
+from amplifier_hooks.frameworks.strands.inner_agents import govern_inner_agents
 from amplifier_hooks.frameworks.strands.messages import (
     change_answer,
     change_reply,
@@ -161,6 +163,7 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         self._model_stage = ModelStage(self._turns, holds=streams == "held")
         self._tool_stage = ToolStage(self.governor, self._turns, interrupts=asks == "interrupt")
         self._registries: weakref.WeakSet[HookRegistry] = weakref.WeakSet()
+        govern_inner_agents(attach_to_inner)
 
     @property
     def name(self) -> str:
@@ -271,6 +274,12 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         run = self._turns.take(event.agent, event.invocation_state)
         if run is not None:
             await run.end(find_reason(event.result))
+
+
+def attach_to_inner(governor: Governor, agent: Agent) -> None:
+    """Stand in front of an agent that a tool has started, if nobody of ours does."""
+    if not _governed.get(agent):
+        AmplifierHooks(governor).attach(agent)
 
 
 def find_guards(hooks: Hooks) -> list[str]:

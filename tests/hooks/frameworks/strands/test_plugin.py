@@ -431,3 +431,81 @@ async def test_a_refused_start_stops_the_older_way_to_a_structured_answer(stage:
     agent.model.structured_output = answer_weather
     with pytest.raises(SessionDenied, match="against the rules"):
         await agent.structured_output_async(Weather, "Do it.")
+
+
+WIPE: list[Step] = use(call("wipe", path="/tmp/x"))
+HELP: list[Step] = use(call("helper", task="Clean up."))
+
+
+@pytest.mark.parametrize("way", ["await", "call", "stream"])
+async def test_an_agent_that_a_tool_makes_is_governed(stage: Stage, way: str) -> None:
+    """What its caller may not do, it may not do either, however the tool starts it."""
+    stage.answer("tool:pre", DENY, tool="wipe")
+    stage.listen("session:start", "session:end")
+    ran = Ran()
+
+    async def work(agent: Agent, task: str) -> str:
+        if way == "await":
+            return str(await agent.invoke_async(task))
+        return str([event async for event in agent.stream_async(task)][-1]["result"])
+
+    @tool(name="helper")
+    async def helper(task: str) -> str:
+        """Have somebody else do it."""
+        return await work(make_agent(ran, WIPE), task)
+
+    @tool(name="helper")
+    def helper_in_a_thread(task: str) -> str:
+        """Have somebody else do it."""
+        return str(make_agent(ran, WIPE)(task))
+
+    chosen = helper_in_a_thread if way == "call" else helper
+    plugin = AmplifierHooks(stage.hooks)
+    await make_agent(Ran(), HELP, tools=[chosen], plugins=[plugin]).invoke_async("Do it.")
+    assert ran.calls == []
+    assert "against the rules" in ran.requests[-1]
+    assert stage.heard.names == ["session:start", "session:start", "session:end", "session:end"]
+    assert stage.heard.events[1][1]["parent_id"] == stage.heard.events[0][1]["session_id"]
+
+
+async def test_an_agent_that_no_governed_tool_starts_is_left_alone(stage: Stage) -> None:
+    """Nobody has asked for it."""
+    stage.answer("tool:pre", DENY, tool="wipe")
+    ran = Ran()
+    AmplifierHooks(stage.hooks)
+    await make_agent(ran, WIPE).invoke_async("Do it.")
+    assert len(ran.calls) == 1
+
+
+async def test_an_agent_in_a_tool_that_has_the_hooks_is_judged_once(stage: Stage) -> None:
+    """They are not attached a second time."""
+    stage.listen("tool:pre")
+    ran, hooks = Ran(), stage.hooks
+
+    @tool
+    async def helper(task: str) -> str:
+        """Have somebody else do it."""
+        agent = make_agent(ran, WIPE, plugins=[AmplifierHooks(hooks)])
+        return str(await agent.invoke_async(task))
+
+    plugin = AmplifierHooks(hooks)
+    await make_agent(Ran(), HELP, tools=[helper], plugins=[plugin]).invoke_async("Do it.")
+    assert [data["tool_name"] for _, data in stage.heard.events] == ["helper", "wipe"]
+
+
+async def test_the_older_way_to_a_structured_answer_is_stopped_in_a_tool_too(stage: Stage) -> None:
+    """A guard of the caller could not see it."""
+    stage.answer("provider:request", HookResult(), name="gatekeeper", on_error="deny")
+    ran = Ran()
+
+    @tool
+    async def helper(task: str) -> str:
+        """Have somebody else do it."""
+        agent: Any = make_agent(ran, [])
+        agent.model.structured_output = answer_weather
+        return str(await agent.structured_output_async(Weather, task))
+
+    outer = Ran()
+    plugin = AmplifierHooks(stage.hooks)
+    await make_agent(outer, HELP, tools=[helper], plugins=[plugin]).invoke_async("Do it.")
+    assert "gatekeeper" in outer.requests[-1]
