@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,30 @@ async def test_tools_find_the_table_of_places(project: Project) -> None:
     async with project.session() as session:
         places = get_places(session.coordinator)
     assert project.folder.resolve() in places.roots
+
+
+async def test_no_folder_is_walked_before_a_tool_asks_for_the_table(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An opening takes as long in a large folder; the first call of a tool knows what is there."""
+    bundle = project.bundle(tools=["tool-filesystem", "tool-search"])
+    walked: list[Path] = []
+
+    def walk(folder: Any = ".") -> Any:
+        if isinstance(folder, str | Path) and Path(folder).is_relative_to(project.folder):
+            walked.append(Path(folder))
+        return scan(folder)
+
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", walk)
+    async with project.session(bundle) as session:
+        assert walked == []
+        (project.folder / "inner/.git").mkdir(parents=True)
+        places = get_places(session.coordinator)
+        assert walked != []
+        assert places is not None
+        assert places.find_refusal(project.folder / "inner/.git/config", writing=True)
+        assert get_places(session.coordinator) is places
 
 
 def test_where_answers_are_kept_is_hidden_from_tools(
