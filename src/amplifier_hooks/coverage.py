@@ -441,14 +441,14 @@ AGENT_FRAMEWORK = Coverage(
     },
     unseen=(
         "tools that the model's provider runs itself; their calls are part of the reply",
-        "agents that are used as tools and have neither the middleware nor an amplified client",
+        "agents of a kind without middleware (RawAgent), also those that a governed tool starts",
         "executors of a workflow that are not agents",
         "agents that run elsewhere, such as those behind A2A: a run of one is refused",
         "middleware of a context provider, and a history stored after each model call: they come "
         "after the hooks of an agent, but before those of an amplified client",
     ),
     asking=("inline", "interrupt"),
-    inner_agents="unseen",
+    inner_agents="governed",
     entries=(
         "await agent.run()",
         "agent.run(stream=True)",

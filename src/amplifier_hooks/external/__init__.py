@@ -9,6 +9,7 @@ PUBLIC_MODULES = (
     "half_calls",
     "handover",
     "incoming",
+    "inner_agents",
     "loops",
     "messages",
     "model_side",

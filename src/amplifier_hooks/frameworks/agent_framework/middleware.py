@@ -11,6 +11,7 @@ from weakref import WeakSet
 from agent_framework import (
     AgentContext,
     AgentMiddleware,
+    AgentMiddlewareLayer,
     AgentResponse,
     ChatMiddlewareLayer,
     ChatResponse,
@@ -24,6 +25,7 @@ from agent_framework import (
 from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import AGENT_FRAMEWORK, Asking
 from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.external.inner_agents import govern_inner_agents
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.agent_framework.hooks import (
     ModelHooks,
@@ -124,6 +126,7 @@ class AmplifierMiddleware(AgentMiddleware):
     def __init__(self, hooks: Governable, *, asks: Asking = "inline") -> None:
         self._governor = govern(hooks)
         self._asks = check_asks(asks)
+        govern_inner_agents(AgentMiddlewareLayer, ("run",), AGENT_FRAMEWORK, _add_to_inner)
 
     async def process(
         self, context: AgentContext, call_next: Callable[[], Awaitable[None]]
@@ -324,3 +327,8 @@ class _Call:
         ]
         kwargs = {**self._passed, MIDDLEWARE: turn.add_to(before)}
         return self._inner(messages, stream=stream, client_kwargs=kwargs, **self._rest)
+
+
+def _add_to_inner(governor: Governor, agent: Any, options: dict[str, Any]) -> None:
+    # Where the agent has the same hooks, one of the two rests.
+    options["middleware"] = [*(options.get("middleware") or ()), AmplifierMiddleware(governor)]

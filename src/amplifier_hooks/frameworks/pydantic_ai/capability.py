@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from pydantic_ai import (
+    Agent,
     AgentRunResult,
     DeferredToolRequests,
     ModelRequestContext,
@@ -36,10 +37,10 @@ from amplifier_core import events
 from amplifier_core.payloads import EndReason
 from amplifier_hooks.coverage import PYDANTIC_AI, Asking
 from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.external.inner_agents import govern_inner_agents
 from amplifier_hooks.external.messages import Plain
 from amplifier_hooks.external.verdicts import Reply
 from amplifier_hooks.frameworks.governing import Governable, govern
-from amplifier_hooks.frameworks.pydantic_ai.inner_agents import govern_inner_agents
 from amplifier_hooks.frameworks.pydantic_ai.messages import (
     Reader,
     change_reply,
@@ -180,7 +181,8 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         self.governor: Governor = govern(hooks)
         self.asks: Asking = asks
         self._start()
-        govern_inner_agents(AmplifierHooks)
+        # Pydantic AI has no switch for all agents.
+        govern_inner_agents(Agent, ("iter",), PYDANTIC_AI, _add_to_inner)
 
     def _start(self) -> None:
         self._turn = Turn(self.governor)
@@ -293,3 +295,8 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         """Refuse what was changed after it was judged."""
         self._gate.check_call(call, args)
         return args
+
+
+def _add_to_inner(governor: Governor, agent: Any, options: dict[str, Any]) -> None:
+    # Where the agent has the same hooks, one of the two rests.
+    options["capabilities"] = [*(options.get("capabilities") or ()), AmplifierHooks(governor)]

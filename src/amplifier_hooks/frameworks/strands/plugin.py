@@ -29,9 +29,9 @@ from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_hooks.coverage import STRANDS, Asking
 from amplifier_hooks.external.governor import Governor
+from amplifier_hooks.external.inner_agents import govern_inner_agents
 from amplifier_hooks.external.run import Run
 from amplifier_hooks.frameworks.governing import Governable, govern
-from amplifier_hooks.frameworks.strands.inner_agents import govern_inner_agents
 from amplifier_hooks.frameworks.strands.messages import (
     change_answer,
     change_reply,
@@ -163,7 +163,7 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         self._model_stage = ModelStage(self._turns, holds=streams == "held")
         self._tool_stage = ToolStage(self.governor, self._turns, interrupts=asks == "interrupt")
         self._registries: weakref.WeakSet[HookRegistry] = weakref.WeakSet()
-        govern_inner_agents(attach_to_inner)
+        govern_inner_agents(Agent, STARTS, STRANDS, _attach_to_inner)
 
     @property
     def name(self) -> str:
@@ -276,8 +276,11 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
             await run.end(find_reason(event.result))
 
 
-def attach_to_inner(governor: Governor, agent: Agent) -> None:
-    """Stand in front of an agent that a tool has started, if nobody of ours does."""
+STARTS = ("stream_async", "structured_output_async")
+"""All other ways to start an agent lead to one of these."""
+
+
+def _attach_to_inner(governor: Governor, agent: Agent, options: dict[str, Any]) -> None:
     if not _governed.get(agent):
         AmplifierHooks(governor).attach(agent)
 

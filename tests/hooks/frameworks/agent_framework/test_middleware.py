@@ -51,7 +51,7 @@ from tests.adapters.drivers.agent_framework import (
     make_tools,
     read_stored,
 )
-from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.stage import DONE, Stage, ask, call, change_input, use, wait_for_ever
 
 DENY = HookResult(action="deny", reason="against the rules")
@@ -479,3 +479,28 @@ async def test_a_turn_that_waits_has_no_answer(stage: Stage) -> None:
 def test_an_end_has_a_reason(error: BaseException | None, reason: str) -> None:
     """Hooks and the trail get it."""
     assert name_end(error) == reason
+
+
+@pytest.mark.parametrize("is_tool", [True, False])
+async def test_an_agent_without_hooks_in_a_tool_is_governed(stage: Stage, is_tool: bool) -> None:
+    """What its caller may not do, it may not do either; by itself it does as before."""
+    stage.answer("tool:pre", HookResult(action="deny", reason="not on my machine"), tool="wipe")
+    stage.listen("session:start", "session:end")
+    ran = Ran()
+    wipe: list[Step] = use(call("wipe", 2, path="/tmp/x"))
+    client = ScriptedClient([*wipe, *wipe])
+    inner = Agent(client=client, tools=make_tools(ran), name="cleaner")
+
+    async def helper(task: str) -> str:
+        """Have somebody else do it."""
+        return (await inner.run(task)).text
+
+    tool = inner.as_tool(name="helper") if is_tool else helper
+    outer = ScriptedClient(use(call("helper", 1, task="Clean up.")))
+    await make_agent(stage.hooks, outer, [tool]).run("Do it.")
+    assert ran.calls == []
+    assert "not on my machine" in client.requests[-1]
+    assert stage.heard.names == ["session:start", "session:start", "session:end", "session:end"]
+    assert stage.heard.events[1][1]["parent_id"] == stage.heard.events[0][1]["session_id"]
+    await inner.run("Do it.")
+    assert len(ran.calls) == 1
