@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import iglob
 from itertools import islice, product
@@ -215,9 +216,16 @@ class ProductionGuard:
                 yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
         for command, base in product(filter(_takes_folders, commands), bases):
             below = partial(self._guarded.find_hit_below, chosen=_choose(command))
-            words = bash.list_roots(command) if command.name in _FINDERS else command.words
+            words = _list_folders(command)
             paths = (path for word in words for path in _find_paths(word, base))
             yield from (_try_hit(below, path, base) for path in paths)
+        hidden = bash.look_up_hidden_names(
+            commands, list(bases), Path.home(), self._guarded, _list_hidden_words
+        )
+        for command, named in islice(hidden, _MOST_FILES):
+            if not bash.finds_nothing(command, named.path):
+                hit = _try_hit(at, str(named.path), self._base)
+                yield replace(hit, given=".", below=True) if hit and named.below else hit
 
     def _find_unnamed_hits(
         self, commands: Sequence[bash.Command], bases: Sequence[Path]
@@ -320,6 +328,16 @@ def _find_written_words(commands: Iterable[bash.Command]) -> Iterator[tuple[bash
             yield from ((word, _creates(command)) for word in words)
 
 
+def _list_hidden_words(command: bash.Command) -> Iterator[bash.Word]:
+    """The words of a command that changes what it is given, as far as they are not literal."""
+    yield from (one.target for one in command.redirects if one.writes)
+    if command.name in _COPYING_PROGRAMS:
+        into = not command.flags.isdisjoint({"-t", "--target-directory"})
+        yield from command.words if into else command.operands[-1:]
+    elif command.name is not None and _changes_operands(command):
+        yield from (word for word, _ in _find_written_words([command]))
+
+
 def _only_sends(command: bash.Command) -> bool:
     """A copy to another machine, which changes nothing on this one."""
     if command.name not in {"rsync", "scp"} or not command.operands:
@@ -380,6 +398,17 @@ def _is_plain_copy(command: bash.Command) -> bool:
     return known and all(map(_COPYING_FLAGS.fullmatch, flags))
 
 
+def _list_folders(command: bash.Command) -> Iterable[bash.Word]:
+    """The folders that a command changes with all that is in them; not where it puts others."""
+    if command.name in _FINDERS:
+        return bash.list_roots(command)
+    deletes = any(flag.startswith("--delete") for flag in command.flags)
+    adds = command.name == "mv" or (command.name == "rsync" and not deletes)
+    if adds and len(command.operands) > 1 and command.flags.isdisjoint({"-t", "-T"}):
+        return command.operands[:-1]
+    return command.words
+
+
 def _takes_folders(command: bash.Command) -> bool:
     """Whether a command may remove, move or change a folder as a whole, with all that is in it."""
     in_git = command.name == "git" and any(w.value in {"rm", "mv"} for w in command.arguments)
@@ -391,7 +420,7 @@ def _choose(command: bash.Command) -> Chosen | None:
     """Of `find`, what it does something to; if that is done to folders, what is in them, too."""
     if command.name not in _FINDERS:
         return None
-    found = bash.FoundFiles(command, _changes_operands)
+    found = bash.FoundFiles(command, _changes_file)
     alone = "-delete" in command.flags or not _takes_whole_folders(command)
 
     def touches(folder: Path, below: Path) -> bool:
@@ -419,6 +448,10 @@ def _takes_whole_folders(command: bash.Command) -> bool:
 
 
 _LOOKING = frozenset({"awk", "gawk", "mawk", "sed", "gsed", "perl", "php", "jar", "diff", "file"})
+
+
+def _changes_file(command: bash.Command, path: Path) -> bool:
+    return _changes_operands(command) and not bash.finds_nothing(command, path)
 
 
 def _changes_operands(command: bash.Command) -> bool:

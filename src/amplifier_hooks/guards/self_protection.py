@@ -47,7 +47,8 @@ def list_readings(words: Sequence[Word], bases: Sequence[Path]) -> Iterator[tupl
 
 
 _MOVES_ASKER = "guest-uprooting"
-_REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
+_TRASHING = frozenset({"trash", "trash-put"})
+_REMOVING = _TRASHING | {"rm"}
 _MOVING = frozenset({"ln", "mv"})
 _TO_FOLDER = frozenset({"-t", "--target-directory"})
 _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
@@ -76,7 +77,10 @@ def _list_roots(command: Command, workspace: Workspace, bases: Sequence[Path]) -
 
 def _list_taken(command: Command) -> tuple[Word, ...]:
     if command.name in _REMOVING:
-        return command.operands
+        # Without these, a folder with something in it stays.
+        deep = not command.flags.isdisjoint({"-r", "-R", "--recursive"})
+        unknown = any(word.value is None for word in command.words)
+        return command.operands if deep or unknown or command.name in _TRASHING else ()
     if command.name not in _MOVING:
         return ()
     # The last one is where the others go.

@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_hooks.guards.bash import RULES, Workspace
+from amplifier_hooks.guards.bash.consequences import ACTING, ActingProgram
 from amplifier_hooks.guards.command_guard import Config, Judge
 from tests.hooks.guards.bash.commands import ASKED, LET_PASS
 from tests.support.harness import Harness
@@ -212,6 +213,25 @@ def test_the_documentation_names_every_rule() -> None:
     """Every built-in rule is on the module's page."""
     page = (Path(__file__).parents[3] / "docs/modules/hooks-command-guard.md").read_text()
     assert [rule for rule in sorted(RULES) if f"`{rule}`" not in page] == []
+
+
+def test_the_documentation_says_what_each_acting_program_may_do() -> None:
+    """Nothing is in the table of the page that is not in that of the guard, nor the other way."""
+    page = (Path(__file__).parents[3] / "docs/modules/hooks-command-guard.md").read_text()
+    rows = [_write_row(rule, one) for rule, programs in ACTING.items() for one in programs]
+    written = [
+        line
+        for line in page.splitlines()
+        if any(line.startswith(f"| `{rule}` | ask | `") for rule in ACTING)
+    ]
+    assert written == rows
+
+
+def _write_row(rule: str, program: ActingProgram) -> str:
+    reads = f"; not `{' '.join(program.reads)}`" if program.reads else ""
+    acts = f", but again `{' '.join(program.acts)}`" if program.acts else ""
+    names = " ".join(sorted(program.names))
+    return f"| `{rule}` | ask | `{names}`: {program.reason}{reads}{acts} |"
 
 
 async def test_letter_case_of_a_tools_name_is_no_way_around(tmp_path: Path) -> None:

@@ -351,8 +351,56 @@ async def test_what_find_removes_by_name_is_what_is_judged(
 ) -> None:
     """A guarded file that has another name is not asked about, if that is certain."""
     (tree / ".env.example").touch()
-    (tree / "production" / "sub" / "file").touch()
+    (tree / "production" / "sub" / "file").write_text("a\n")
     harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("f=.env; sed -i s/A/b/ $f", "ask_user"),
+        ("f=.env.example; cp x ${f%.example}", "ask_user"),
+        ("for f in .e*; do cp x $f; done", "ask_user"),
+        ("find . -name .env | xargs sed -i s/A/b/", "ask_user"),
+        ("find . -name '.e*' | xargs rm", "ask_user"),
+        ("find . -name '.e*' | parallel rm", "ask_user"),
+        ("find . -type f -print0 | xargs -0 rm", "ask_user"),
+        ("find . -name .env | while read f; do rm $f; done", "ask_user"),
+        ("while read f; do rm $f; done < <(find . -name .env)", "ask_user"),
+        ("for f in $(ls -a); do rm $f; done", "ask_user"),
+        ("rm $(find . -name .env)", "ask_user"),
+        ("echo .env | xargs -I{} sh -c 'rm {}'", "ask_user"),
+        ("set -- .env; rm $1", "ask_user"),
+        ("f=.env; echo x > $f", "ask_user"),
+        ("grep -rl A . | xargs sed -i s/A/b/", "ask_user"),
+        ("find . -name .env | xargs sed -i s/other/b/", "continue"),
+        ("find . -exec sed -i s/other/b/ {} +", "continue"),
+        ("find . -exec sed -i -E 's/(other|more)/b/g; s|x.y|z|' {} +", "continue"),
+        ("find . -exec sed -i 's/other/b/; 1d' {} +", "ask_user"),
+        ("find . -exec sed -i 's/other/b/w x' {} +", "ask_user"),
+        ("find . -exec sed -i 's/[A-B]/b/' {} +", "ask_user"),
+        ("find . -exec perl -pi -e 's/other/b/g' {} +", "continue"),
+        ("find . -exec perl -pi -e 's/A/b/g' {} +", "ask_user"),
+        ("find . -name '*.md' | xargs rm", "continue"),
+        ("find . -type f | grep 'md$' | xargs rm", "continue"),
+        ("find . -exec printf %s {} ';' -exec uuidgen ';'", "continue"),
+        ("for f in *.md; do cp $f out/$f; done", "continue"),
+        ("f=.env; cat $f", "continue"),
+        ("mv x .", "continue"),
+        ("mv .env x", "ask_user"),
+        ("rsync -a src/ .", "continue"),
+        ("rsync -a --delete src/ .", "ask_user"),
+    ],
+)
+async def test_names_that_only_running_would_tell_are_looked_up(
+    tmp_path: Path, command: str, action: str
+) -> None:
+    """Variables, loops, and what other commands print."""
+    (tmp_path / ".env").write_text("A=1\n")
+    (tmp_path / "a.md").touch()
+    harness = Harness(tmp_path)
     await harness.mount("production_guard")
     assert (await harness.answer("Bash", {"command": command})).action == action
 

@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from amplifier_hooks.guards.bash.consequences import sends_away
     from amplifier_hooks.guards.bash.credentials import find_printed
     from amplifier_hooks.guards.bash.dangers import RULES, find_dangers
+    from amplifier_hooks.guards.bash.edits import finds_nothing
     from amplifier_hooks.guards.bash.find import FoundFiles, list_roots
     from amplifier_hooks.guards.bash.harmless import find_unlisted, is_harmless
     from amplifier_hooks.guards.bash.implied_writes import look_up_writes
     from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
-    from amplifier_hooks.guards.bash.reads import Guarded, Read, Reads, build_search, look_up_reads
+    from amplifier_hooks.guards.bash.named_files import Guarded, Read
+    from amplifier_hooks.guards.bash.reads import (
+        Reads,
+        build_search,
+        look_up_hidden_names,
+        look_up_reads,
+    )
     from amplifier_hooks.guards.bash.script import Script, parse_script
     from amplifier_hooks.guards.bash.situations import (
         DOWNLOADERS,
@@ -64,6 +71,7 @@ __all__ = [
     "find_printed",
     "find_script_run",
     "find_unlisted",
+    "finds_nothing",
     "is_harmless",
     "is_harmless_doubt",
     "is_remote",
@@ -73,6 +81,7 @@ __all__ = [
     "list_roots",
     "list_situations",
     "list_written",
+    "look_up_hidden_names",
     "look_up_reads",
     "look_up_writes",
     "needs_no_words",
@@ -91,11 +100,13 @@ if not TYPE_CHECKING:
             "consequences": ("sends_away",),
             "credentials": ("find_printed",),
             "dangers": ("RULES", "find_dangers"),
+            "edits": ("finds_nothing",),
             "find": ("FoundFiles", "list_roots"),
             "harmless": ("find_unlisted", "is_harmless"),
             "implied_writes": ("look_up_writes",),
             "listed_commands": ("LISTED", "ListedCommand"),
-            "reads": ("Guarded", "Read", "Reads", "build_search", "look_up_reads"),
+            "named_files": ("Guarded", "Read"),
+            "reads": ("Reads", "build_search", "look_up_hidden_names", "look_up_reads"),
             "script": ("Script", "parse_script"),
             "situations": (
                 "DOWNLOADERS",

@@ -7,9 +7,10 @@ this very command is harmless, with the reason. A rule without one is asked abou
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from amplifier_hooks.guards.bash.addresses import LOOKUPS, carries_output
 from amplifier_hooks.guards.bash.code import fill_expansions, harms_by_awk, read_code
 from amplifier_hooks.guards.bash.code_rules import (
     is_interpreter,
@@ -20,12 +21,14 @@ from amplifier_hooks.guards.bash.code_rules import (
 from amplifier_hooks.guards.bash.commands import Command, find_values
 from amplifier_hooks.guards.bash.consequences import (
     harms_database,
+    has_input,
     is_local,
     is_of_project,
     sends_away,
 )
 from amplifier_hooks.guards.bash.find import list_chosen
 from amplifier_hooks.guards.bash.git import read_git
+from amplifier_hooks.guards.bash.named_files import ScriptFacts
 from amplifier_hooks.guards.bash.runners import is_read_whole
 from amplifier_hooks.guards.bash.script import Script
 from amplifier_hooks.guards.bash.situations import (
@@ -38,7 +41,7 @@ from amplifier_hooks.guards.bash.situations import (
 )
 from amplifier_hooks.guards.bash.unwrap import SHELLS, unwrap_command
 from amplifier_hooks.guards.bash.variables import list_set_names
-from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
+from amplifier_hooks.guards.bash.words import Word, create_literal, split_names, unquote
 from amplifier_hooks.guards.bash.workspace import Reach
 from amplifier_hooks.guards.bash.wrappers import DEBUGGERS, PREFIXES
 from amplifier_hooks.guards.policy.paths import match_glob
@@ -118,11 +121,6 @@ _LISTING = split_names(
     "find fd fdfind gfind ls grep egrep fgrep rg git sort uniq head tail cat awk sed cut tr "
     "echo printf xargs"
 )
-_HARMLESS_OUTPUT = split_names(
-    "date uuidgen echo printf whoami hostname uname id pwd basename dirname git jq wc seq nproc "
-    "openssl "
-    "tr cut head tail sed awk grep gcloud date sort node python3 python which command"
-)
 
 
 def needs_no_words(situation: Situation) -> bool:
@@ -137,9 +135,8 @@ def needs_no_words(situation: Situation) -> bool:
     ):
         # `docker rm $(docker ps -aq)` are those of other projects, too.
         return all("docker" not in word.runs for word in command.words)
-    if command.name in DOWNLOADERS:
-        runs = {run for word in command.words for run in word.runs}
-        return runs <= _HARMLESS_OUTPUT or all(map(is_local, command.operands))
+    if command.name in DOWNLOADERS | LOOKUPS:
+        return not carries_output(situation)
     # What these run is asked about by their own rules.
     return True
 
@@ -152,7 +149,45 @@ def _deletes_known(situation: Situation) -> bool:
         and {"find", "gfind", "xargs"} & set(situation.command.via)
     ):
         return _comes_from_project(situation)
-    return all(_is_inside(situation, word) for word in unknown)
+    return all(_is_inside(situation, word) or _is_chosen(situation, word) for word in unknown)
+
+
+_WHOLE_VARIABLE = re.compile(r"[\"']?\$\{?(\w+)\}?[\"']?")
+
+
+def _is_chosen(situation: Situation, word: Word) -> bool:
+    """`rm $(find src -name x)`, `for f in $(find src -name x); do rm "$f"; done`."""
+    commands = situation.script.commands
+    if word.runs:
+        makers = [tuple(one for one in commands if one.text and one.text in word.raw)]
+    else:
+        found = _WHOLE_VARIABLE.fullmatch(word.raw)
+        name = found[1] if found is not None else ""
+        makers = list(ScriptFacts(commands).list_makers(name))
+        if sum(name in list_set_names(one) for one in commands) != len(makers):
+            return False  # it is set otherwise as well
+    return bool(makers) and all(_choose_in_project(situation, one) for one in makers)
+
+
+def _choose_in_project(situation: Situation, makers: Sequence[Command]) -> bool:
+    if not {one.name for one in makers} <= _LISTING or any(map(_reads_names, makers)):
+        return False
+    words = [word for one in makers for word in _list_named_by(one)]
+    rated = [situation.rate_word(word) for word in words]
+    return bool(rated) and max(rated) is Reach.INSIDE
+
+
+_FILTERING = split_names("grep egrep fgrep rg awk sed")
+_READING_NAMES = split_names("cat head tail sort uniq")
+
+
+def _reads_names(command: Command) -> bool:
+    """Whether a filter takes names from a file, too: `find src | cat - list`."""
+    named = [word.value or "?" for word in command.operands if word.value != "-"]
+    if command.name in _FILTERING:
+        scripted = not {"-e", "-f", "--regexp", "--file", "--expression"}.isdisjoint(command.flags)
+        return len(named) > (0 if scripted else 1)
+    return command.name in _READING_NAMES and any(not one.lstrip("+-").isdigit() for one in named)
 
 
 def _is_inside(situation: Situation, word: Word) -> bool:
@@ -162,13 +197,21 @@ def _is_inside(situation: Situation, word: Word) -> bool:
 
 def _comes_from_project(situation: Situation) -> bool:
     """`find src -name x | xargs rm`: what chooses among the files of the project says which."""
-    command = situation.command
-    if not set(command.piped_from) <= _LISTING:
-        return False
-    sources = [one for one in situation.script.commands if one.name in {"find", "gfind"}]
-    words = [word for one in sources for word in list_chosen(one)]
-    rated = [situation.rate_word(word) for word in words]
-    return bool(rated) and max(rated) is Reach.INSIDE
+    feeding = set(situation.command.piped_from)
+    fed = [one for one in situation.script.commands if one.name in feeding or not feeding]
+    return feeding <= _LISTING and _choose_in_project(
+        situation, [one for one in fed if one.name in _LISTING]
+    )
+
+
+def _list_named_by(command: Command) -> Iterator[Word]:
+    """The places that the output of a command may name."""
+    if command.name in {"find", "gfind"}:
+        yield from list_chosen(command)
+    elif command.name == "ls":
+        yield from command.operands or (create_literal("."),)
+    elif command.name == "git" and {word.value for word in command.words[:1]} == {"ls-files"}:
+        yield from command.operands[1:] or (create_literal("."),)
 
 
 def _settles_unknown_write(situation: Situation) -> bool:
@@ -188,6 +231,11 @@ _DECIDING = re.compile(
 def _writes_nothing_that_decides(situation: Situation, word: Word) -> bool:
     if _DECIDING.search(word.raw):
         return False
+    named = unquote(word.raw)
+    if "{}" in named and situation.command.via:
+        if named.startswith("{}"):
+            return _comes_from_project(situation)
+        return situation.rate_word(create_literal(named.replace("{}", "x"))) is Reach.INSIDE
     known = situation.resolve(word)
     return all(
         situation.rate_word(one) is not Reach.SYSTEM and not _is_deciding(situation, one)
@@ -302,6 +350,8 @@ def _is_plain_setting(name: str, value: str | None) -> bool:
 def _settles_shell_setup(situation: Situation) -> bool:
     """What changes only the shell of this one command, and no program that comes later in it."""
     command = situation.command
+    if command.name in {"alias", "bind"} and not command.operands:
+        return command.flags.isdisjoint({"-f", "-x"})  # it lists what there is
     if command.flags & {"-f", "-p", "-C", "-F", "-x"} and command.name != "shopt":
         return False
     words = {word.value for one in situation.script.commands for word in one.words}
@@ -350,10 +400,14 @@ def _harms_by_sed(command: Command) -> bool:
     if not is_risky_sed(command):
         return False
     scripts = list_sed_scripts(command)
-    return not all(
-        only_filters(fill_expansions(word.raw) if word.value is None else word.value)
-        for word in scripts
-    )
+    return not all(map(_only_filters, scripts))
+
+
+def _only_filters(word: Word) -> bool:
+    """Also of `sed "${line}p"`, where what is put in may be an address."""
+    if word.value is not None:
+        return only_filters(word.value)
+    return any(only_filters(fill_expansions(word.raw, letter)) for letter in "x1")
 
 
 _CODE_FLAG = re.compile(r"-[a-zA-Z0-9]*?[ceEprRBx]")
@@ -408,7 +462,7 @@ def _read_fed(situation: Situation) -> str | None:
     if command.piped_from and set(command.piped_from) <= {"echo", "printf"}:
         said = [one for one in situation.script.commands if one.name in {"echo", "printf"}]
         words = [word.value for one in said for word in one.words]
-        return None if None in words else " ".join(word or "" for word in words)
+        return None if None in words else "\n".join(word or "" for word in words)
     files = [one.target.value for one in command.redirects if one.operator == "<"]
     if (
         files
@@ -728,11 +782,18 @@ def _settles_search(situation: Situation) -> bool:
     return _settles_compressor(situation)
 
 
+_PLAIN_SSH = re.compile(r"ssh(?: -[Cqv46]| -[pil] ?[\w./@~-]+)*")
+
+
 def _settles_rsync(situation: Situation) -> bool:
-    """`rsync -a --delete build/ dist/` between folders of the project."""
+    """`rsync -a --delete build/ dist/` between folders of the project; `-e ssh` is as usual."""
     command = situation.command
-    if any(flag.startswith(("-e", "--rsh", "--rsync-path")) for flag in command.flags):
+    shells = [*find_values(command.words, "-e", "--rsh")]
+    others = any(flag.startswith("--rsync-path") for flag in command.flags)
+    if others or not all(_PLAIN_SSH.fullmatch(one.value or "?") for one in shells):
         return False
+    if not any(flag.startswith("--delete") for flag in command.flags):
+        return True  # another machine is asked about by its own rule
     targets = command.operands[-1:]
     return bool(targets) and situation.rate_word(targets[0]) is Reach.INSIDE
 
@@ -911,13 +972,21 @@ def _settles_runs(situation: Situation) -> bool:
     return is_read_whole(command)
 
 
+_LEAVES_EDITOR = re.compile(
+    r"(?:^[^a-zA-Z]*|[rwWeE] *|[/?])!|^[^a-zA-Z]*(?:[rwWeEf]|g?[/?].*[/?][rwWeEf])[ \t]+\S",
+    re.MULTILINE,
+)
+
+
 def _settles_editor(situation: Situation) -> bool:
-    """`ed -s` only says less."""
-    return (
-        situation.command.name == "ed"
-        and not situation.command.piped_from
-        and (situation.command.stdin is None)
-    )
+    """`ed -s` only says less, and its orders may be read: `!` runs, a name is another file."""
+    command = situation.command
+    if command.name not in {"ed", "red"} or (command.stdin and command.stdin.value is None):
+        return False
+    if not has_input(command):
+        return True
+    orders = (_read_fed(situation) or "!").replace("\\n", "\n")
+    return not _LEAVES_EDITOR.search(orders)
 
 
 def _settles_prune(situation: Situation) -> bool:
@@ -930,7 +999,11 @@ def _settles_prune(situation: Situation) -> bool:
 def _settles_mount(situation: Situation) -> bool:
     """Without words it lists what is mounted."""
     command = situation.command
-    return command.name in {"mount", "losetup"} and not command.operands
+    kinds = [*find_values(command.words, "-t", "--types")]
+    operands = [one for one in command.operands if one not in kinds]
+    changes = {"-a", "--all", "-o", "-d", "-D", "--detach", "-c", "--bind", "-L", "-U"}
+    lists = command.name in {"mount", "losetup"} and not operands
+    return lists and command.flags.isdisjoint(changes)
 
 
 def _settles_database(situation: Situation) -> bool:
@@ -990,6 +1063,7 @@ SETTLED: Mapping[str, Settles] = {
     "runs-words": _settles_runs,
     "runs-more": _settles_runs,
     "shell-runs": _settles_runs,
+    "split-runs": _settles_runs,
     "cargo-watch": _settles_runs,
     "editor-runs": _settles_editor,
     "mount": _settles_mount,

@@ -170,7 +170,13 @@ _RUN_WORDS = re.compile(
     r"Deno|Bun|FFI|ffi|Function|POSIX|Inline|Win32|IPC|Open3|PTY|Process|Kernel|trap|run|ccall|"
     r"suppressMessages|install\.packages|source|system2|shell|pipe|readpipe|qx|ssh|expect)\b"
 )
-_BACKTICKS = re.compile(r"`[^`]*`|%x\W|\bqx\W|s([/#|{,!]).*\1\w*e\w*\b")
+_LETTERS = "[msixpodualngcr]*"
+_BACKTICKS = re.compile(
+    r"`[^`]*`|%x\W|\bqx\W|\bs\s*(?:(?P<mark>[^\w\s(\[{<]).*(?P=mark)|[(\[{<].*[)\]}>])"
+    rf"{_LETTERS}e+{_LETTERS}(?:\s*$|\s*[;}})\"',]|\s+(?:if|unless|for|foreach|while|until|and|or)\b)",
+    re.DOTALL,
+)
+"""What runs a command, and a replacement that is code: its letters stand behind the last mark."""
 _OPEN_PIPE = re.compile(r"open\w*[\s(]+[^;]*(?:[\"']\s*\||\|\s*[\"']|-\||\|-)")
 _SEND_WORDS = re.compile(
     r"\b(?:sockets?|Socket|TCPSocket|TCPServer|UDPSocket|fsockopen|stream_socket_\w+|curl_\w+|"
@@ -248,6 +254,6 @@ def _awk_text_harms(word: Word) -> bool:
 _EXPANSION = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\$\{[^}]*\}|\$[A-Za-z0-9_@*#?!$-]")
 
 
-def fill_expansions(raw: str) -> str:
+def fill_expansions(raw: str, letter: str = "x") -> str:
     """The text of a word with a letter in place of everything that a shell puts in."""
-    return re.sub(r"[\"']", "", _EXPANSION.sub("x", raw)).replace("\\\\", "\\")
+    return re.sub(r"[\"']", "", _EXPANSION.sub(letter, raw)).replace("\\\\", "\\")

@@ -20,7 +20,9 @@ from amplifier_hooks.guards.bash.situations import (
 from amplifier_hooks.guards.bash.unwrap import SHELLS
 from amplifier_hooks.guards.bash.words import Word, split_names
 
-_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|[+~]\d+")
+_CLASS = r"\[\^?\]?(?:[^\]\\\n]|\\[a-z])*\]"
+"""`[/]`: in a class the sign that ends the expression is a letter like any other."""
+_ADDRESS = re.compile(rf"\d+(?:~\d+)?|\$|/(?:[^/\\\n\[]|\\.|{_CLASS})*/[IM]*|[+~]\d+")
 _SIMPLE = frozenset("=dDgGhHnNpPqQxzlF{}")
 _TO_LINE_END = frozenset("aicrR:btT#")
 _NUMBER = re.compile(r"\d*")
@@ -76,7 +78,7 @@ def _end(script: str, at: int, letter: str) -> int | None:
 
 def _find_line_end(script: str, at: int) -> int:
     """A text goes on in the next line behind a backslash."""
-    found = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL).match(script, at)
+    found = re.compile(r"(?:[^\\\n]|\\(?:.|\Z))*", re.DOTALL).match(script, at)
     return len(script) if found is None else found.end()
 
 
@@ -86,9 +88,7 @@ def _skip_parts(script: str, at: int) -> int | None:
     if not sign or sign in "\\\n[]" or sign.isalnum():
         return None
     end = re.escape(sign)
-    # In a class the sign is a letter like any other, `s/[/]/x/`; classes without it are enough.
-    inside = rf"(?:[^\]{end}\\]|\\[a-z])+"
-    first = rf"(?:[^{end}\\\[\n]|\\.|\[{inside}\])*{end}"
+    first = rf"(?:[^{end}\\\[\n]|\\.|{_CLASS})*{end}"
     second = rf"(?:[^{end}\\]|\\.)*{end}"
     found = re.compile(end + first + second, re.DOTALL).match(script, at)
     return None if found is None else found.end()
@@ -244,6 +244,8 @@ def check_written_then_run(situation: Situation) -> Objection | None:
     """A file that the same script writes or fetches, and runs."""
     command = situation.command
     words = list(command.arguments[:1]) if is_interpreter(command.name) else []
+    if command.name in SHELLS and "-c" in command.flags:
+        words = []  # a text, whose commands are judged by themselves
     if command.name in {"make", "gmake"}:
         words += find_values(command.words, "-f", "--makefile")
     runs = [name_file(word) for word in words]

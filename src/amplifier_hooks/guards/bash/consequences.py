@@ -189,6 +189,23 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             "it copies to or from another machine",
         ),
     ),
+    "stores": (
+        _acting(
+            "etcdctl consul vault influx rabbitmqctl rabbitmqadmin nodetool nats",
+            "it changes data or settings of a server",
+            "get list list* *_list status *_status health info version members watch ping query "
+            "read search monitor validate catalog describe* ring tpstats stats",
+            "delete del put remove rm write destroy purge leave force-leave",
+        ),
+        _acting(
+            "kafka-topics kafka-topics.sh kafka-configs kafka-configs.sh kafka-acls kafka-acls.sh "
+            "kafka-consumer-groups kafka-consumer-groups.sh kafka-delete-records "
+            "kafka-delete-records.sh",
+            "it changes data or settings of a server",
+            "--list --describe --version --help --create",
+            "--delete --alter --reset-offsets --execute",
+        ),
+    ),
     "database-flush": (_acting("dropdb dropuser", "it deletes a database"),),
     "system": (
         _acting(
@@ -198,9 +215,11 @@ ACTING: dict[str, tuple[ActingProgram, ...]] = {
             "xfs_io "
             "puppet chef-client salt-call cdist opkg dkms grub-install efibootmgr nvram kmod "
             "visudo pam-auth-update firewall-cmd wg wg-quick ctr crictl "
-            "nerdctl-root",
+            "nerdctl-root zfs zpool btrfs snapper lvremove lvreduce lvresize lvcreate vgremove "
+            "vgreduce vgcreate pvremove pvcreate",
             "it changes the system, or needs its rights",
-            "list* show* status get* --list info dominfo version query --query",
+            "list* show* status get* --list info dominfo version query --query iostat history "
+            "usage",
         ),
         _acting(
             "ifconfig route",
@@ -256,7 +275,7 @@ _SHELLS_INSIDE = split_names(
     "wc head tail"
 )
 _RUNNING_OPTION = re.compile(
-    r"--(?:[\w-]+-)?(?:command|cmd|exec|execute|pager|hook|wrapper|rsh|askpass|engine|preload|"
+    r"--(?!no-)(?:[\w-]+-)?(?:command|cmd|exec|execute|pager|hook|wrapper|rsh|askpass|engine|preload|"
     r"editor|viewer|batch-interpreter|conf-script|on-\w+-complete|default-auth)(?:=.*)?"
 )
 _OPTION_FREE = split_names(
@@ -294,6 +313,8 @@ def _find_running(command: Command) -> tuple[str, str] | None:
     writes = name in {"echo", "printf"} and any(one.writes for one in command.redirects)
     if writes and any(_SHELL_PATH.search(one) for one in words):
         return "shell-inside", "it writes down that a shell is to be started"
+    if name in {"ed", "red", "ex"} and has_input(command):
+        return "editor-runs", "it can make the editor run commands"
     if name not in _OPTION_FREE and any(map(_RUNNING_OPTION.fullmatch, words)):
         return "option-runs", f"an option of {name} says what it is to run"
     return None
@@ -305,11 +326,22 @@ def _find_listed_act(command: Command) -> tuple[str, str] | None:
         return None
     for rule, programs in ACTING.items():
         for program in programs:
-            if command.name in program.names and _acts(program, words):
+            if command.name in program.names and (_acts(program, words) or _is_fed(command)):
                 return None if _downloads(command) else (rule, program.reason)
     if _SHOWN_SECRETS.search(" ".join([command.name or "", *words])):
         return "secrets-shown", "it shows a secret"
     return None
+
+
+def _is_fed(command: Command) -> bool:
+    """Whether all that is to be done comes through its input: `echo '* * * * * x' | crontab`."""
+    return not command.words and has_input(command)
+
+
+def has_input(command: Command) -> bool:
+    """Whether a program gets a text to read: by a pipe, from a file, or from a here-document."""
+    reads = any(one.operator == "<" for one in command.redirects)
+    return reads or command.stdin is not None or bool(command.piped_from)
 
 
 def _acts(program: ActingProgram, words: list[str]) -> bool:
@@ -459,7 +491,8 @@ def changes_elsewhere(command: Command) -> bool:
         return False
     told = [word for word in command.words if _is_statement(word)]
     verbs = {(one.value or "").casefold() for one in command.operands[:3]}
-    if not told and (command.name not in _STORES or verbs.isdisjoint(_STORE_CHANGES)):
+    changes = told or (command.name in _STORES and not verbs.isdisjoint(_STORE_CHANGES))
+    if not changes and not _takes_a_script(command):
         return False
     address = " ".join(one.raw for one in command.words if one not in told)
     if re.search(r"localhost|127\.0\.0\.1", address):
@@ -468,6 +501,16 @@ def changes_elsewhere(command: Command) -> bool:
     return bool(_IN_PRODUCTION.search(address)) or (
         found is not None and not found["host"].endswith((".localhost", ".internal", ".local"))
     )
+
+
+def _takes_a_script(command: Command) -> bool:
+    """Whether what is to be done stands in a file, or comes from a program: `psql -f x.sql`."""
+    feeding = [one for one in command.redirects if one.operator == "<"]
+    given = any(
+        re.search(r"\.(?:sql|js|txt|redis|cql)$", word.value or "") for word in command.words
+    )
+    sources = {*command.piped_from} - {"echo", "printf"}
+    return bool(feeding or sources) or given or not command.flags.isdisjoint({"-f", "--file"})
 
 
 def changes_data(command: Command) -> bool:

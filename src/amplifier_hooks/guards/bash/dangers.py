@@ -101,7 +101,7 @@ def check_database(situation: Situation) -> Objection | None:
     if harms_database(command):
         return "ask", "it deletes data, or changes who may use them"
     if changes_elsewhere(command):
-        return "ask", "it changes data in production, or on another machine"
+        return "ask", "it changes, or may change, data in production or on another machine"
     if command.name in _DATABASE_FILES and changes_data(command):
         file = next(iter(situation.command.operands), None)
         if file is not None and situation.rate_word(file) in {Reach.OUTSIDE, Reach.SYSTEM}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import stat
 import time
@@ -90,7 +91,8 @@ def name_entry_of(root: Word) -> Word:
 
 # Options beside which everything is found.
 _UNCHOOSING = split_names(
-    "-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -H -L -P -exec -execdir"
+    "-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -print0 -printf -ls -H -L -P "
+    "-exec -execdir -ok -okdir -follow -noleaf -ignore_readdir_race -true"
 )
 
 
@@ -109,8 +111,8 @@ _ONE_VALUE = split_names(
 _SURE = split_names(
     "-print -print0 -ls -prune -true -depth -d -mount -xdev -maxdepth -mindepth -printf"
 )
-Acts = Callable[[Command], bool]
-"""Whether a command that find runs does more than look at what it gets."""
+Acts = Callable[[Command, Path], bool]
+"""Whether a command that find runs does something to the file that it gets."""
 
 
 @dataclass
@@ -124,15 +126,32 @@ class FoundFiles:
     acts: Acts
     _words: list[str] = field(default_factory=list)
     _path: str = ""
+    _entry: Path = Path()
     _is_folder: bool = False
     _touched: bool = False
+    _names: bool = False
     _depth: int = 0
     _info: os.stat_result | None = None
 
+    def names(self, folder: Path, below: Path) -> bool:
+        """Whether what it prints, or what it runs, may name this path."""
+        self._names = True
+        result = self._evaluate(folder, below)
+        acting = (word.value or "" for word in leave_bodies(self.command).words)
+        has_action = any(one in _PRINTING or one.startswith("-fprint") for one in acting)
+        runs = any(word.value in _RUNS for word in self.command.words)
+        return self._touched or (result is not False and not has_action and not runs)
+
     def touch(self, folder: Path, below: Path) -> bool:
         """Whether it may do something to this path below the folder where it searches."""
+        self._names = False
+        self._evaluate(folder, below)
+        return self._touched
+
+    def _evaluate(self, folder: Path, below: Path) -> bool | None:
+        self._entry = folder / below
         try:
-            self._info = (folder / below).lstat()
+            self._info = self._entry.lstat()
         except (OSError, ValueError):
             self._info = None
         is_folder = self._info is not None and stat.S_ISDIR(self._info.st_mode)
@@ -145,10 +164,11 @@ class FoundFiles:
         self._path = root if below == Path() else f"{root}/{below.as_posix()}"
         self._is_folder = is_folder
         self._touched = False
+        result: bool | None = True
         while self._words:
-            self._evaluate_or(live=True)
+            result = self._evaluate_or(live=True)
             self._words = self._words[1:]  # a parenthesis too many
-        return self._touched
+        return result
 
     def _evaluate_or(self, *, live: bool) -> bool | None:
         result = self._evaluate_and(live=live)
@@ -179,25 +199,27 @@ class FoundFiles:
                 self._words.pop(0)
             return found
         if word in _RUNS:
-            self._touched = self._touched or (live and self._runs_acting())
+            acts = self._runs_acting() or self._names
+            self._touched = self._touched or (live and acts)
             return None
-        if word == "-delete":
+        if word == "-delete" or (self._names and word in _PRINTING):
             self._touched = self._touched or live
-            return True
-        return self._test(word)
+        return True if word == "-delete" else self._test(word)
 
     def _runs_acting(self) -> bool:
         body = list(takewhile(lambda word: word not in {";", "+"}, self._words))
         self._words = self._words[len(body) + 1 :]
         words = [UNKNOWN if one == "{}" else create_literal(one) for one in body]
-        return bool(words) and self.acts(create_inner(self.command, words))
+        # Without the mark it is run for each file, but not told which.
+        gets = any("{}" in one for one in body)
+        return gets and self.acts(create_inner(self.command, words), self._entry)
 
     def _test(self, word: str) -> bool | None:
         name = self._path.rpartition("/")[2]
         if word in {"-name", "-path", "-wholename", "-iname", "-ipath", "-type"}:
             value = self._words.pop(0) if self._words else "*"
             if word == "-type":
-                return self._is_folder if value == "d" else (not self._is_folder or None)
+                return self._has_type(value)
             about = name if word.endswith("name") and "whole" not in word else self._path
             return _match(about, value, fold=word.startswith("-i"))
         if word == "-fprintf":
@@ -207,24 +229,36 @@ class FoundFiles:
             return self._is_deep_enough(word, value)
         return None if self._info is None else _compare_facts(word, value, self._info)
 
+    def _has_type(self, value: str) -> bool | None:
+        follows = not {"-L", "-follow"}.isdisjoint(word.value for word in self.command.words)
+        if self._info is None or follows or value not in _TYPES:
+            return self._is_folder if value == "d" else (not self._is_folder or None)
+        return _TYPES[value](self._info.st_mode)
+
     def _is_deep_enough(self, word: str, value: str) -> bool:
         if word == "-maxdepth" and value.isdigit():
             return self._depth <= int(value)
         return not (word == "-mindepth" and value.isdigit()) or self._depth >= int(value)
 
 
+_PRINTING = frozenset({"-print", "-print0", "-printf", "-ls"})
+_TYPES: dict[str, Callable[[int], bool]] = {
+    "f": stat.S_ISREG,
+    "d": stat.S_ISDIR,
+    "l": stat.S_ISLNK,
+    "p": stat.S_ISFIFO,
+    "s": stat.S_ISSOCK,
+    "b": stat.S_ISBLK,
+    "c": stat.S_ISCHR,
+}
 _TIMES = {"m": "st_mtime", "a": "st_atime", "c": "st_ctime"}
 _UNITS = {"": 512, "b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
 
 
 def _compare_facts(word: str, value: str, info: os.stat_result) -> bool | None:
     """The tests that the file itself answers: its age, its size, its rights."""
-    if word == "-empty":
-        return info.st_size == 0 if stat.S_ISREG(info.st_mode) else None
-    if word == "-inum" and value.isdigit():
-        return info.st_ino == int(value)
-    if word == "-perm" and re.fullmatch("[0-7]{3,4}", value):
-        return stat.S_IMODE(info.st_mode) == int(value, 8)
+    if word in _FACTS:
+        return _FACTS[word](value, info)
     number = re.fullmatch(r"([+-]?)(\d+)([bcwkMG]?)", value)
     if number is None:
         return None
@@ -240,6 +274,30 @@ def _compare_facts(word: str, value: str, info: os.stat_result) -> bool | None:
     if number[1] == "+":
         return found > wanted
     return found < wanted if number[1] == "-" else found == wanted
+
+
+def _belongs_to(wanted: str, info: os.stat_result) -> bool | None:
+    if wanted.isdigit():
+        return info.st_uid == int(wanted)
+    try:
+        return pwd.getpwnam(wanted).pw_uid == info.st_uid
+    except KeyError:
+        return None
+
+
+def _has_rights(wanted: str, info: os.stat_result) -> bool | None:
+    exact = re.fullmatch("[0-7]{3,4}", wanted)
+    return stat.S_IMODE(info.st_mode) == int(wanted, 8) if exact else None
+
+
+_FACTS: dict[str, Callable[[str, os.stat_result], bool | None]] = {
+    "-empty": lambda _, info: info.st_size == 0 if stat.S_ISREG(info.st_mode) else None,
+    "-inum": lambda value, info: info.st_ino == int(value) if value.isdigit() else None,
+    "-executable": lambda _, info: None if info.st_mode & 0o111 else False,
+    "-perm": _has_rights,
+    "-user": _belongs_to,
+    "-uid": _belongs_to,
+}
 
 
 def _match(text: str, glob: str, *, fold: bool) -> bool | None:
@@ -277,7 +335,8 @@ def unwrap_xargs(command: Command, owner: str) -> Script:
     mark = _find_mark(reading)
     # With a mark the input stands where the mark is, otherwise at the end.
     rest = [_fill_mark(word, mark) for word in reading.rest]
-    return open_rest(command, reading, [], [*rest, UNKNOWN] if rest else [])
+    more = [] if mark and not reading.has("n", "L", "l", "max-args", "max-lines") else [UNKNOWN]
+    return open_rest(command, reading, [], [*rest, *more] if rest else [])
 
 
 def _fill_mark(word: Word, mark: str | None) -> Word:

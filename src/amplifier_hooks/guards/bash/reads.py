@@ -10,19 +10,38 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
-from glob import iglob
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from amplifier_hooks.guards.bash.commands import Command, Options, Reading, read_options
-from amplifier_hooks.guards.bash.find import list_roots
+from amplifier_hooks.guards.bash.commands import (
+    Command,
+    Options,
+    Reading,
+    find_values,
+    read_options,
+)
+from amplifier_hooks.guards.bash.find import FoundFiles, list_chosen, list_roots
 from amplifier_hooks.guards.bash.git import GitCall, read_git
 from amplifier_hooks.guards.bash.gitignore import is_ignored
 from amplifier_hooks.guards.bash.movements import locate
+from amplifier_hooks.guards.bash.named_files import (
+    SECONDS,
+    TEXT_MAKERS,
+    Guarded,
+    Keeps,
+    Read,
+    ScriptFacts,
+    Search,
+)
+from amplifier_hooks.guards.bash.search_expressions import (
+    read_basic,
+    read_extended,
+    read_fixed,
+    read_other,
+)
 from amplifier_hooks.guards.bash.unwrap import SHELLS
 from amplifier_hooks.guards.bash.words import Word, create_literal, split_names
 from amplifier_hooks.guards.bash.workspace import Workspace
@@ -32,67 +51,10 @@ from amplifier_hooks.guards.bash.wrappers import (
     PREFIXES,
     RUNNERS,
 )
-from amplifier_hooks.guards.policy.paths import expand_braces
-from amplifier_hooks.guards.policy.patterns import PatternError, compile_pattern
+from amplifier_hooks.guards.policy.patterns import compile_pattern
 
-_SECONDS = 2.0
-_MOST_ENTRIES = 30_000
-_MOST_FILES = 1_000
-_MOST_VALUES = 16
 _LARGEST_INDEX = 16_000_000
-_LONGEST_PATH = 4_096
-_LARGEST_SEARCHED = 1_000_000
 _LISTING = frozenset({"files_with_matches", "count"})
-_NOT_ENTERED = frozenset({".git", "node_modules", "__pycache__", "site-packages", ".tox"})
-
-
-class Guarded(Protocol):
-    """The files of interest."""
-
-    @property
-    def patterns(self) -> Sequence[str]:
-        """Globs of their names."""
-        ...
-
-    def may_guard(self, path: str) -> bool:
-        """A quick look whether a path can be one of them."""
-        ...
-
-    def find_hit(self, given: str, base: Path | None = None) -> Any:
-        """Something true for one of them; ValueError if the path cannot be resolved."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A file that a command would read."""
-
-    path: Path
-    command: str
-    given: str
-    """The word that names it, or the folder that it is in."""
-    sure: bool = True
-    """Whether that word surely names it, and the program surely reads it."""
-    shows: bool = True
-    """Whether the content comes out, or goes into a copy; else it is used, as `--env-file` does."""
-    search: str | None = None
-    """Only lines that match this expression come out."""
-    below: bool = False
-    """Whether it is only one of the files of a folder."""
-
-    def comes_out(self, owner: str) -> bool:
-        """Whether anything of the file is shown: of a search in a folder, if a line matches."""
-        if not self.shows:
-            return False
-        if self.search is None or not self.below:
-            return True
-        try:
-            pattern = compile_pattern(self.search, owner, ignore_case=True)
-            with self.path.open("rb") as file:
-                text = file.read(_LARGEST_SEARCHED).decode("utf-8", "replace")
-        except (PatternError, OSError):
-            return True
-        return pattern.occurs_in(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +73,9 @@ _LOOKING = split_names(
     "shasum b2sum cksum sum sleep code open xdg-open subl idea fallocate mktemp sponge trash "
     "inotifywait fswatch watchman gitleaks trufflehog detect-secrets ssh-add ssh-keygen "
     "ssh-copy-id brew apt apt-get dnf yum pip pip3 docker podman make mount umount exit "
-    "return"
+    "return id groups top htop pstree expr pgrep pkill ps who w whois finger dig nslookup host "
+    "ping ping6 traceroute ifconfig ip netstat ss fg bg jobs renice killall read mapfile "
+    "readarray rename prename"
 )
 """They tell of a file, change it, or hand it to a person, but do not show what is in it."""
 _READERS = split_names(
@@ -121,12 +85,13 @@ _READERS = split_names(
     "vi vim nvim nano pico micro emacs ed ex jq yq xq dasel column fold fmt pr expand "
     "unexpand iconv split csplit shuf look pv dd curl wget http https xh nc ncat socat telnet "
     "ftp sftp lftp openssl gpg gpg2 age mail mutt sendmail pbcopy xclip xsel wl-copy clip "
-    "qrencode lp lpr source . m4 gcc cc cpp tr read mapfile readarray exec script psql mysql "
+    "qrencode lp lpr source . m4 gcc cc cpp tr exec script psql mysql "
     "sqlite3 dotenv scp rclone aws gsutil gh gcloud az sh bash zsh dash ksh fish csh tcsh "
     "rbash ash less.sh glow rich mdcat envsubst while until for"
 )
 _COPIERS = split_names("cp gcp mv gmv ln gln install ginstall rsync scp")
 _ARCHIVERS = split_names("tar gtar bsdtar zip 7z 7za 7zr 7zz rar cpio pax ar jar zpaq")
+_DEEP_BY_NATURE = split_names("rg ag ack rgrep ugrep ug")
 _GREPS = split_names("grep egrep fgrep zgrep rgrep ggrep rg ag ack ugrep ug")
 _EXPRESSION_FIRST = split_names("sed gsed awk gawk mawk nawk jq yq perl ruby")
 _INTERPRETERS = split_names(
@@ -142,13 +107,6 @@ _WRAPPERS = (
     )
 )  # fmt: skip
 """What they run is looked at by itself."""
-_TEXT_MAKERS = split_names(
-    "printf base64 base32 xxd tr rev sed awk python python3 perl ruby node openssl dd cut "
-    "head tail curl wget"
-)
-_LISTERS = split_names("find gfind fd fdfind ls git rg grep")
-"""Name files; what selects some of them can only name these."""
-_SELECTORS = split_names("head tail")
 _USES = split_names(
     "--env-file --envfile --dotenv --key --key-file --keyfile --private-key --identity-file "
     "--identity --kubeconfig --netrc-file --cert --tls-key --tlskey --ssl-key --credentials "
@@ -170,11 +128,6 @@ _PRINTS_ENVIRONMENT = re.compile(
     r"(?:^|[\s;&|(])(?:env|set)\s*(?:$|[;&|)\n>])|\b(?:echo|printf)\b[^;&|\n]*\$"
 )
 _SUBSTITUTED_FILE = re.compile(r"\$\(\s*<\s*([^\s()]+)\s*\)|`\s*<\s*([^\s`]+)\s*`")
-_ASSIGNED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()]*)")
-_LOOPED = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*)")
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\})")
-_NAMED = re.compile(r"\$\{?([A-Za-z_]\w*)")
-_SUBSTITUTED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=\"?(?=\$\(|`)")
 _BETWEEN = re.compile(r"""[\s"'`(),;=|<>{}\[\]]+""")
 _CONCATENATED = re.compile(r"""(["'])\s*[+.]\s*["']|(["'])\s+["'](?=[^"']*["'])""")
 _COMPUTED = re.compile(
@@ -188,20 +141,52 @@ def look_up_reads(
     commands: Sequence[Command], bases: Sequence[Path], home: Path, guarded: Guarded
 ) -> Reads:
     """What commands would read of the files of interest, from each folder they may run in."""
-    script = _ScriptFacts(tuple(commands))
+    script = ScriptFacts(tuple(commands))
     files: dict[Path, Read] = {}
     doubts: dict[str, None] = {}
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + SECONDS
     workspace = Workspace(bases[0], home)
     for command in commands:
         for base in locate(command, bases, workspace, commands):
-            search = _Search(command, base, home, guarded, script, deadline)
+            search = Search(command, base, home, guarded, script, _list_produced_by, deadline)
             for read in _find_reads(search):
                 known = files.get(read.path)
                 if known is None or _rank(read) > _rank(known):
                     files[read.path] = read
             doubts |= dict.fromkeys(search.doubts)
     return Reads(tuple(files.values()), tuple(doubts))
+
+
+def look_up_hidden_names(
+    commands: Sequence[Command],
+    bases: Sequence[Path],
+    home: Path,
+    guarded: Guarded,
+    list_words: Callable[[Command], Iterable[Word]],
+) -> Iterator[tuple[Command, Read]]:
+    """The files of interest that words may name which only running the commands would tell."""
+    script = ScriptFacts(tuple(commands))
+    deadline = time.monotonic() + SECONDS
+    workspace = Workspace(bases[0], home)
+    for command in commands:
+        words = [word for word in list_words(command) if word.value is None]
+        for base in locate(command, bases, workspace, commands) if words else ():
+            search = Search(command, base, home, guarded, script, _list_produced_by, deadline)
+            yield from ((command, one) for one in search.find_named(words))
+            if not {"xargs", "parallel"}.isdisjoint(command.via):
+                yield from ((command, one) for one in _find_piped(search))
+
+
+def _prints_environment(script: ScriptFacts) -> bool:
+    """Whether what a file puts into the environment may be printed."""
+    return _PRINTS_ENVIRONMENT.search(script.text) is not None
+
+
+def _list_produced_by(search: Search, maker: Command, makers: Sequence[Command]) -> Iterator[Path]:
+    """What one of several commands names, as far as the filters among them let it through."""
+    for path in _list_produced(replace(search, command=maker), search.command):
+        if all(_lets_through(one, path, search) for one in makers):
+            yield path
 
 
 def build_search(given: Any) -> Command | None:
@@ -220,239 +205,7 @@ def _rank(read: Read) -> tuple[bool, bool, bool]:
     return read.shows, read.sure, read.search is None
 
 
-class _ScriptFacts:
-    """What the commands of a script tell of one another."""
-
-    def __init__(self, commands: tuple[Command, ...]) -> None:
-        self.commands = commands
-        self.text = "\n".join(one.text for one in commands)
-        self.below: dict[Path, list[Path]] = {}
-
-    @cached_property
-    def values(self) -> dict[str, list[str]]:
-        """What variables are set to in the script."""
-        found: dict[str, list[str]] = {}
-        for name, value in _ASSIGNED.findall(self.text):
-            found.setdefault(name, []).append(value.strip("\"'"))
-        for name, words in _LOOPED.findall(self.text):
-            found.setdefault(name, []).extend(one.strip("\"'") for one in words.split())
-        return found
-
-    @cached_property
-    def computed(self) -> dict[str, list[Word]]:
-        """The substitutions that variables are set to in the script: `f=$(ls | head -1)`."""
-        found: dict[str, list[Word]] = {}
-        for match in _SUBSTITUTED.finditer(self.text):
-            raw = _read_balanced(self.text, match.end())
-            inside = [one for one in self.commands if one.text and one.text in raw]
-            if inside:
-                word = Word(raw, None, runs=tuple(one.name for one in inside))
-                found.setdefault(match[1], []).append(word)
-        return found
-
-    @cached_property
-    def prints_environment(self) -> bool:
-        """Whether what a file puts into the environment may be printed."""
-        return _PRINTS_ENVIRONMENT.search(self.text) is not None
-
-
-def _read_balanced(text: str, start: int) -> str:
-    """The substitution that begins here, with its brackets."""
-    if text[start] == "`":
-        return text[start : text.find("`", start + 1) + 1]
-    depth = 0
-    for index in range(start + 1, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[index], 0)
-        if depth == 0:
-            return text[start : index + 1]
-    return text[start:]
-
-
-_ANY_PART = "…"
-"""Stands for a part of a path that only running would tell: `/proc/$pid/environ`."""
-
-
-def _replace_substitutions(text: str) -> str:
-    while (start := min((i for i in (text.find("$("), text.find("`")) if i >= 0), default=-1)) >= 0:
-        text = text.replace(_read_balanced(text, start) or text[start:], _ANY_PART, 1)
-    return _VARIABLE.sub(_ANY_PART, text)
-
-
-def _name_rest(word: Word) -> Iterator[Word]:
-    """What is said of a name of which a part is not: `$folder/.env`."""
-    if word.value is None:
-        text = _replace_substitutions(word.raw).replace('"', "").replace("'", "")
-        if text.strip(_ANY_PART + "/"):
-            yield create_literal(text)
-
-
-@dataclass
-class _Search:
-    """One command in one folder that it may run in."""
-
-    command: Command
-    base: Path
-    home: Path
-    guarded: Guarded
-    script: _ScriptFacts
-    deadline: float
-    doubts: list[str] = field(default_factory=list)
-
-    # Words
-
-    def find_named(self, words: Iterable[Word], **facts: Any) -> Iterator[Read]:
-        """The files of interest that words name, also as `@file`, `name=file` and `-ffile`."""
-        for word in words:
-            for known in [*self.resolve(word), *_name_rest(word)]:
-                for part in _list_parts(known):
-                    if part.value != known.value or self._is_plain(known):
-                        yield from self._find_files(part, **facts)
-
-    def _is_plain(self, word: Word) -> bool:
-        """`file=@.env` is no name of a file, unless there is one."""
-        text = word.value or ""
-        if not re.search(r"[=@:]", text):
-            return True
-        return os.path.lexists(self.base / text)
-
-    def _find_files(self, word: Word, **facts: Any) -> Iterator[Read]:
-        sure = facts.pop("sure", True)
-        for path, certain in self.find_paths(word):
-            if self.is_guarded(path):
-                yield Read(path, self.command.text, word.raw, sure=sure and certain, **facts)
-
-    def find_paths(self, word: Word) -> Iterator[tuple[Path, bool]]:
-        """The paths that a word names, and whether that is certain."""
-        text = word.value or ""
-        if word.tilde and (text == "~" or text.startswith("~/")):
-            text = f"{self.home}{text[1:]}"
-        if not text or "\0" in text or len(text) > _LONGEST_PATH:
-            return
-        if not word.glob:
-            yield self.base / text, True
-            return
-        found = list(islice(iglob(text, root_dir=self.base), _MOST_FILES))  # noqa: PTH207
-        yield from ((self.base / one, True) for one in found)
-        if not found:
-            yield from self._guess_names(text)
-
-    def _guess_names(self, glob: str) -> Iterator[tuple[Path, bool]]:
-        """What a glob that fits nothing now could fit by then: `.e?v`, but not `*`."""
-        folder, _, last = glob.rpartition("/")
-        if not re.match(r"\.[^*?\[.]|[A-Za-z_]{2}", last) and last not in self.guarded.patterns:
-            return
-        for pattern in self.guarded.patterns:
-            name = re.sub(r"\[.*?\]|[*?]", "x", pattern.rpartition("/")[2])
-            if name and fnmatchcase(name.casefold(), last.casefold()):
-                yield self.base / folder / name, last.startswith(".")
-                return
-
-    def is_guarded(self, path: Path) -> bool:
-        """Whether it is a file of interest."""
-        try:
-            return bool(self.guarded.find_hit(str(path)))
-        except ValueError:
-            return False
-
-    def resolve(self, word: Word) -> Iterator[Word]:
-        """The words that a word may become: variables of the script, braces, substitutions."""
-        if word.value is not None:
-            yield word
-            return
-        if word.runs:
-            yield from self._resolve_substitution(word)
-            return
-        for name in _NAMED.findall(word.raw):
-            for computed in self.script.computed.get(name, ()):
-                yield from self._resolve_substitution(computed)
-        for text in islice(self._fill(word.raw), _MOST_VALUES):
-            for one in islice(expand_braces(text), _MOST_VALUES):
-                plain = one.replace('"', "").replace("'", "").replace("\\", "")
-                plain = re.sub(r"[?*+@!]\(([^()|]*)[^()]*\)", r"\1", plain)
-                if "$" not in plain and "`" not in plain:
-                    is_glob = any(sign in plain for sign in "*?[")
-                    yield Word(one, plain, glob=is_glob, tilde=plain.startswith("~"))
-
-    def _fill(self, text: str, depth: int = 3) -> Iterator[str]:
-        found = _VARIABLE.search(text)
-        if found is None or depth == 0:
-            yield text
-            return
-        name = found[1] or found[2]
-        values = {"HOME": [str(self.home)], "PWD": [str(self.base)]}.get(
-            name, self.script.values.get(name, [])
-        )
-        for value in [*values, *([found[3]] if found[3] else [])]:
-            filled = text[: found.start()] + value + text[found.end() :]
-            yield from self._fill(filled, depth - 1)
-
-    def _resolve_substitution(self, word: Word) -> Iterator[Word]:
-        """`$(find . -name x)`, `$(echo x)`; what is computed is a doubt."""
-        makers = [one for one in self.script.commands if one.text and one.text in word.raw]
-        produced = [path for one in makers for path in _list_produced(replace(self, command=one))]
-        yield from (create_literal(str(path)) for path in produced)
-        is_selection = set(word.runs) - _SELECTORS <= _LISTERS
-        computed = not is_selection and any(name in _TEXT_MAKERS for name in word.runs)
-        if computed and not any(map(self.is_guarded, produced)):
-            self.doubts.append(f"only running it would tell which file {word.raw} is")
-
-    # Folders
-
-    def find_below(
-        self,
-        roots: Iterable[Word],
-        keep: Callable[[Path, Path], bool] = lambda _path, _root: True,
-        **facts: Any,
-    ) -> Iterator[Read]:
-        """The files of interest in folders; `keep` is asked about each file and its folder."""
-        for word in roots:
-            for known in self.resolve(word):
-                for root, certain in self.find_paths(known):
-                    for path in self.list_below(root):
-                        if keep(path, root):
-                            yield Read(
-                                path, self.command.text, known.raw, certain, below=True, **facts
-                            )
-
-    def list_below(self, root: Path) -> list[Path]:
-        """All files of interest below a folder, looked up once."""
-        top = Path(os.path.normpath(root))
-        if top not in self.script.below:
-            self.script.below[top] = list(self._walk(top)) if top.is_dir() else []
-        return self.script.below[top]
-
-    def _walk(self, top: Path) -> Iterator[Path]:
-        left = _MOST_ENTRIES
-        for folder, folders, files in os.walk(top):
-            folders[:] = [one for one in folders if one not in _NOT_ENTERED]
-            left -= len(files) + 1
-            for name in files:
-                path = f"{folder}/{name}"
-                if self.guarded.may_guard(path) and self.is_guarded(Path(path)):
-                    yield Path(path)
-            if left < 0 or time.monotonic() > self.deadline:
-                return
-
-
-def _list_parts(word: Word) -> Iterator[Word]:
-    """A word, and what stands in it behind `@`, `=`, `:` or the letter of an option."""
-    text = word.value or ""
-    cut = [text]
-    if "=" in text:
-        cut.append(text.partition("=")[2])
-    if word.is_flag and not text.startswith("--"):
-        cut.append(text[2:])
-    cut += [one.partition("@")[2] for one in cut if "@" in one and "://" not in one]
-    cut += [one.partition(":")[2] for one in (text,) if ":" in one and "://" not in one]
-    cut += [one.partition(":")[0] for one in (text,) if ":" in one and "://" not in one]
-    cut += [one[7:] for one in (text,) if one[:7].casefold() == "file://"]
-    for one in dict.fromkeys(cut):
-        if one and not (one == text and word.is_flag) and (one == text or one[0] != "@"):
-            tilde = word.tilde if one == text else one.startswith("~/")
-            yield replace(word, value=one, tilde=tilde)
-
-
-def _find_reads(search: _Search) -> Iterator[Read]:
+def _find_reads(search: Search) -> Iterator[Read]:
     command = search.command
     for redirect in command.redirects:
         if redirect.operator in {"<", "<>"}:
@@ -467,7 +220,7 @@ def _find_reads(search: _Search) -> Iterator[Read]:
         yield from _find_in_code(search)
 
 
-def _find_substituted(search: _Search) -> Iterator[Read]:
+def _find_substituted(search: Search) -> Iterator[Read]:
     """`$(< file)`."""
     texts = {word.raw for word in search.command.words}
     texts |= {one.target.raw for one in search.command.redirects}
@@ -477,7 +230,7 @@ def _find_substituted(search: _Search) -> Iterator[Read]:
             yield from search.find_named([Word(raw, None)])
 
 
-def _choose_finder(command: Command) -> Callable[[_Search], Iterator[Read]]:
+def _choose_finder(command: Command) -> Callable[[Search], Iterator[Read]]:
     name = command.name or ""
     if name in _GREPS:
         return _find_grepped
@@ -498,7 +251,7 @@ _NO_FILES = frozenset({"process.env", "Bun.env", "import.meta.env"})
 """Code of one word: `node -p process.env`."""
 
 
-def _find_words(search: _Search) -> Iterator[Read]:
+def _find_words(search: Search) -> Iterator[Read]:
     """The words of any other program, which may well print what is in the files they name."""
     command = search.command
     if _edits_in_place(command) or (command.name in SHELLS and "-c" in command.flags):
@@ -510,11 +263,17 @@ def _find_words(search: _Search) -> Iterator[Read]:
         first = next((one for one in plain if not one.is_flag), None)
         plain = [one for one in plain if one is not first]
     plain = [one for one in plain if one.value not in _NO_FILES]
+    if command.name in {"head", "tail"}:
+        counts = [
+            *find_values(command.words, "-n", "--lines"),
+            *find_values(command.words, "-c", "--bytes"),
+        ]
+        plain = [w for w in plain if w not in counts and not w.raw.strip("\"'").startswith("+")]
     sure = command.name in _READERS or command.name in _INTERPRETERS
-    shows = command.name not in {"source", "."} or search.script.prints_environment
+    shows = command.name not in {"source", "."} or _prints_environment(search.script)
     yield from search.find_named(plain, sure=sure, shows=shows)
-    yield from search.find_named(used, shows=search.script.prints_environment)
-    if command.via[-1:] == ("xargs",) and any(one.value is None for one in command.words):
+    yield from search.find_named(used, shows=_prints_environment(search.script))
+    if "xargs" in command.via and any(one.value is None for one in command.words):
         yield from _find_piped(search)
     if command.name in {"diff", "cmp", "aws", "gsutil", "rclone"}:
         goes_deep = command.flags & {"-r", "-R", "--recursive"} or command.name == "rclone"
@@ -539,10 +298,10 @@ def _edits_in_place(command: Command) -> bool:
     )
 
 
-def _find_used(search: _Search) -> Iterator[Read]:
+def _find_used(search: Search) -> Iterator[Read]:
     """A program that runs another one: its own options may name a file for use."""
     used = _list_used(search.command)
-    yield from search.find_named(used, shows=search.script.prints_environment)
+    yield from search.find_named(used, shows=_prints_environment(search.script))
     if search.command.name == "xargs":
         lists = [word for word in search.command.words if not word.is_flag][:1]
         if search.command.flags & {"-a", "--arg-file"}:
@@ -578,11 +337,11 @@ def _list_outputs(command: Command) -> list[Word]:
     return found
 
 
-def _find_docker_copies(search: _Search) -> Iterator[Read]:
+def _find_docker_copies(search: Search) -> Iterator[Read]:
     """`docker run --env-file x` uses a file, `docker cp` copies one."""
     command = search.command
     if command.name in {"docker", "podman"}:
-        yield from search.find_named(_list_used(command), shows=search.script.prints_environment)
+        yield from search.find_named(_list_used(command), shows=_prints_environment(search.script))
         if any(word.value == "cp" for word in command.words):
             yield from search.find_named(command.operands)
 
@@ -609,9 +368,9 @@ _SILENT = ("q", "quiet", "silent", "l", "L", "c", "count", "files-with-matches",
            "files-without-match", "files")  # fmt: skip
 
 
-def _find_grepped(search: _Search) -> Iterator[Read]:
+def _find_grepped(search: Search) -> Iterator[Read]:
     command = search.command
-    is_deep_by_nature = command.name in {"rg", "ag", "ack", "rgrep", "ugrep", "ug"}
+    is_deep_by_nature = command.name in _DEEP_BY_NATURE
     reading = read_options(command.words, _RIPGREP if is_deep_by_nature else _GREP)
     given = reading.find("e", "regexp")
     words = list(reading.rest)
@@ -622,17 +381,21 @@ def _find_grepped(search: _Search) -> Iterator[Read]:
     yield from search.find_named([one for one in patterns if one is not None])
     silent = reading.has(*_SILENT)
     yield from search.find_named(words, shows=not silent)
-    if command.via[-1:] == ("xargs",) and any(one.value is None for one in words):
-        yield from (replace(one, shows=not silent) for one in _find_piped(search))
+    if "xargs" in command.via and any(one.value is None for one in words):
+        expression = _read_expression(command, reading, _know(search, given))
+        facts: dict[str, Any] = {"shows": not silent, "search": expression, "below": True}
+        yield from (replace(one, **facts) for one in _find_piped(search))
     is_deep = is_deep_by_nature or reading.has("r", "R", "recursive", "dereference-recursive")
     if is_deep or _read_value(reading, "d", "directories") == "recurse":
         roots = words or [create_literal(".")]
         filtered = _GrepFilter(command, reading)
+        expression = _read_expression(command, reading, _know(search, given))
         for read in search.find_below(roots, filtered.keeps, shows=not silent):
             if filtered.names(read.path, search.guarded):
                 yield replace(read, below=False)
             else:
-                yield replace(read, search=_read_expression(command, reading, given))
+                known = given is None or given.value is not None or bool(expression)
+                yield replace(read, search=expression, sure=read.sure and known)
         if not silent and _seeks_keys(given):
             _doubt_home(search, roots, filtered)
 
@@ -647,7 +410,7 @@ def _seeks_keys(given: Word | None) -> bool:
     return given is None or given.value is None or bool(_KEY_WORDS.search(given.value))
 
 
-def _doubt_home(search: _Search, roots: Sequence[Word], filtered: _GrepFilter) -> None:
+def _doubt_home(search: Search, roots: Sequence[Word], filtered: _GrepFilter) -> None:
     """A search for keys in all of a home, or of the machine, is too large to be looked at."""
     likely = [search.home / one for one in (".aws/credentials", ".ssh/id_rsa", ".config/x/token")]
     for word in roots:
@@ -660,6 +423,14 @@ def _doubt_home(search: _Search, roots: Sequence[Word], filtered: _GrepFilter) -
                     search.doubts.append(f"it searches {word.raw} for keys")
 
 
+def _know(search: Search, given: Word | None) -> Word | None:
+    """An expression with the values that the script gives its variables."""
+    if given is None or given.value is not None or given.runs:
+        return given
+    texts = [one.value for one in search.resolve(given) if one.value]
+    return create_literal("\n".join(texts)) if texts else given  # each line is one
+
+
 def _read_value(reading: Reading, *names: str) -> str | None:
     found = reading.find(*names)
     return None if found is None else found.value
@@ -667,14 +438,29 @@ def _read_value(reading: Reading, *names: str) -> str | None:
 
 def _read_expression(command: Command, reading: Reading, given: Word | None) -> str | None:
     """What lines have to match to come out; None for any."""
-    around = reading.has("v", "invert-match", "A", "B", "C", "f", "after-context", "context")
-    if given is None or given.value is None or around or reading.has("file", "before-context"):
+    around = reading.has("v", "invert-match", "A", "B", "C", "after-context", "context")
+    if around or reading.has("before-context", "L", "files-without-match"):
         return None
-    several = sum(name in {"e", "regexp"} for name, _ in reading.given) > 1
-    if several:
+    return _read_patterns(command, reading, given)
+
+
+def _read_patterns(command: Command, reading: Reading, given: Word | None) -> str | None:
+    """The expressions that are sought, as one; None if they are not known."""
+    if given is None or given.value is None or reading.has("f", "file"):
         return None
-    fixed = command.name == "fgrep" or reading.has("F", "fixed-strings")
-    return re.escape(given.value) if fixed else given.value
+    named = [word for name, word in reading.given if name in {"e", "regexp"}] or [given]
+    texts = [word.value if word is not None else None for word in named]
+    known = [None if text is None else _translate(command, reading, text) for text in texts]
+    return None if None in known else "|".join(one or "" for one in known)
+
+
+def _translate(command: Command, reading: Reading, text: str) -> str | None:
+    if command.name == "fgrep" or reading.has("F", "fixed-strings"):
+        return read_fixed(text)
+    if command.name in {"rg", "ag", "ack"} or reading.has("P", "perl-regexp"):
+        return read_other(text)
+    is_extended = command.name in {"egrep", "ugrep", "ug"} or reading.has("E", "extended-regexp")
+    return read_extended(text) if is_extended else read_basic(text)
 
 
 class _GrepFilter:
@@ -732,12 +518,15 @@ def _list_values(reading: Reading, *names: str) -> Iterator[str]:
             yield value.value
 
 
-def _find_found(search: _Search) -> Iterator[Read]:
+def _find_found(search: Search) -> Iterator[Read]:
     """`find … -exec cat {} +`: the files that its tests leave over."""
+    for body in _list_find_bodies(search.command):
+        if body and _body_reads(body):
+            yield from _find_by_body(search, body)
+
+
+def _find_by_body(search: Search, body: list[Word]) -> Iterator[Read]:
     command = search.command
-    body = _take_find_body(command)
-    if not body or not _body_reads(body):
-        return
     inner = replace(command, program=body[0].value, words=tuple(body[1:]), text=command.text)
     if _edits_in_place(inner):
         return
@@ -748,15 +537,46 @@ def _find_found(search: _Search) -> Iterator[Read]:
         silent = reading.has(*_SILENT)
         given = reading.find("e", "regexp") or next(iter(reading.rest), None)
         expression = _read_expression(inner, reading, given)
-    roots = list_roots(command) if command.name in {"find", "gfind"} else [create_literal(".")]
-    tests = _FindTests(command)
-    yield from search.find_below(roots, tests.keep, shows=not silent, search=expression)
+    is_find = command.name in {"find", "gfind"}
+    roots = list_roots(command) if is_find else [create_literal(".")]
+    known = [None if word.value == "{}" else word.value for word in body[1:]]
+
+    def runs_body(one: Command, _: Path) -> bool:
+        return [word.value for word in one.words] == known
+
+    keep = _keep_with(FoundFiles(command, runs_body).touch, inner) if is_find else _keep_all
+    yield from search.find_below(roots, keep, shows=not silent, search=expression)
 
 
-def _take_find_body(command: Command) -> list[Word]:
+def _keep_all(path: Path, root: Path) -> bool:
+    return True
+
+
+def _keep_with(fits: Callable[[Path, Path], bool], reader: Command) -> Keeps:
+    """Whether find comes to a file, or to a folder that a reader then goes through."""
+
+    def keep(path: Path, root: Path) -> bool:
+        below = Path(os.path.relpath(path, root))
+        return fits(root, below) or (
+            _goes_deep(reader) and any(fits(root, one) for one in below.parents)
+        )
+
+    return keep
+
+
+def _goes_deep(command: Command) -> bool:
+    """Whether a program reads what is in the folders that it is given."""
+    name = command.name or ""
+    deep = {"-r", "-R", "-a", "--recursive", "--archive", "--dereference-recursive"}
+    return name in _DEEP_BY_NATURE | _ARCHIVERS | SHELLS or not deep.isdisjoint(command.flags)
+
+
+def _list_find_bodies(command: Command) -> Iterator[list[Word]]:
     runs = {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
-    at = next((n for n, word in enumerate(command.words) if word.value in runs), None)
-    return [] if at is None else list(command.words[at + 1 :])
+    for at, word in enumerate(command.words):
+        if word.value in runs:
+            rest = command.words[at + 1 :]
+            yield list(takewhile(lambda one: one.value not in {";", "+"}, rest))
 
 
 def _body_reads(body: Sequence[Word]) -> bool:
@@ -770,76 +590,79 @@ def _body_reads(body: Sequence[Word]) -> bool:
     return name in known or name.startswith("python")
 
 
-class _FindTests:
-    """The tests of `find` that look at names."""
-
-    def __init__(self, command: Command) -> None:
-        self._names: list[str] = []
-        self._paths: list[str] = []
-        self._left_out: list[str] = []
-        self._nothing = False
-        negated = False
-        for at, word in enumerate(command.words):
-            following = command.words[at + 1].value if at + 1 < len(command.words) else None
-            if word.value in {"-name", "-iname"} and following:
-                (self._left_out if negated else self._names).append(following)
-            elif word.value in {"-path", "-ipath", "-wholename"} and following:
-                (self._left_out if negated else self._paths).append(following)
-            elif word.value == "-type" and following == "d" and not negated:
-                self._nothing = True
-            negated = word.value in {"!", "-not"}
-
-    def keep(self, path: Path, root: Path) -> bool:
-        """Whether find would come to this file."""
-        inner = f"./{os.path.relpath(path, root)}"
-        if self._nothing or any(_fits_find(path, inner, glob) for glob in self._left_out):
-            return False
-        wanted = [*self._names, *self._paths]
-        return not wanted or any(_fits_find(path, inner, glob) for glob in wanted)
-
-
-def _fits_find(path: Path, inner: str, glob: str) -> bool:
-    texts = (path.name, str(path), inner)
-    return any(fnmatchcase(text.casefold(), glob.casefold()) for text in texts)
-
-
 # What comes through a pipe
 
 
-def _find_piped(search: _Search) -> Iterator[Read]:
+def _find_piped(search: Search) -> Iterator[Read]:
     """`… | xargs cat`: the files that the commands before it name."""
     # A command of that name further on cannot be meant, nor this one itself.
-    before = takewhile(lambda one: one is not search.command, search.script.commands)
-    sources = [one for one in before if one.name in search.command.piped_from]
+    before = [*takewhile(lambda one: one is not search.command, search.script.commands)]
+    feeding = {*search.command.piped_from}
+    feeding.update(*(one.piped_from for one in before if one.name in {"xargs", "parallel"}))
+    sources = [one for one in before if one.name in feeding]
     for source in sources:
-        for path in _list_produced(replace(search, command=source)):
-            if search.is_guarded(path):
-                yield Read(path, search.command.text, source.text)
-        if source.name in _TEXT_MAKERS and not {"find", "ls", "git", "fd", "rg", "grep"} & {
+        for path in _list_produced(replace(search, command=source), search.command):
+            if search.is_guarded(path) and all(_lets_through(one, path, search) for one in sources):
+                yield Read(path, search.command.text, source.text, below=_names_all(source))
+        if source.name in TEXT_MAKERS and not {"find", "ls", "git", "fd", "rg", "grep"} & {
             one.name for one in sources
         }:
             search.doubts.append(f"only running it would tell which files {source.text} names")
 
 
-def _list_produced(search: _Search) -> Iterator[Path]:
-    """The files of interest that the output of a command may name."""
+def _names_all(command: Command) -> bool:
+    """Whether the output of a command names everything in a folder."""
+    is_find = command.name in {"find", "gfind"}
+    return is_find and list_chosen(command) == tuple(list_roots(command))
+
+
+def _lets_through(command: Command, path: Path, search: Search) -> bool:
+    """Whether the name of a file passes a filter: `find . | grep '\\.py$' | xargs cat`."""
+    if command.name not in _GREPS - _DEEP_BY_NATURE or not command.piped_from:
+        return True
+    reading = read_options(command.words, _GREP)
+    words = list(reading.rest)
+    given = reading.find("e", "regexp") or (words.pop(0) if words else None)
+    if words or reading.has("L", "c", "q", "r", "R", "z", "null-data"):
+        return True
+    below = os.path.relpath(path, search.base)
+    roots = (word.raw.lstrip("\"'")[:1] for one in search.script.commands for word in one.operands)
+    printed = [path.name, below, f"./{below}"]
+    printed += [str(path)] if not {"/", "~", "$"}.isdisjoint(roots) else []
+    if reading.has("v", "invert-match"):
+        sought = given.value if given is not None else None
+        plain = bool(sought) and re.fullmatch(r"[\w/-]+", sought or "") is not None
+        return not (plain and all((sought or "") in one for one in printed))
+    expression = _read_patterns(command, reading, given)
+    if expression is None:
+        return True
+    return any(map(compile_pattern(expression, "", ignore_case=True).occurs_in, printed))
+
+
+def _list_produced(search: Search, reader: Command) -> Iterator[Path]:
+    """The files of interest that the output of a command may name to the one that reads them."""
     command = search.command
     name = command.name
     if name in {"echo", "printf"}:
         texts = [part for word in command.words for part in (word.value or "").split()]
         for text in (one for one in texts if "%" not in one):
             word = Word(text, text, glob=any(s in text for s in "*?["), tilde=text[:1] == "~")
-            yield from (path for path, _ in search.find_paths(word))
+            for path, _ in search.find_paths(word):
+                yield path
+                yield from search.list_below(path) if _goes_deep(reader) else ()
     elif name in {"find", "gfind"}:
-        reads = search.find_below(list_roots(command), _FindTests(command).keep)
-        yield from (one.path for one in reads)
+        keep = _keep_with(FoundFiles(command, lambda _command, _path: False).names, reader)
+        yield from (one.path for one in search.find_below(list_roots(command), keep))
     elif name in {"fd", "fdfind"} or name in _GREPS:
-        yield from (one.path for one in _find_grepped(search) if one.below)
+        found = (replace(one, shows=True) for one in _find_grepped(search) if one.below)
+        yield from (one.path for one in found if one.comes_out(""))
     elif name == "ls":
         roots = list(command.operands) or [create_literal(".")]
         hidden = bool(command.flags & {"-a", "-A", "--all"})
+        deep = _goes_deep(reader)
         reads = search.find_below(
-            roots, lambda path, root: path.parent == root and (hidden or path.name[0] != ".")
+            roots,
+            lambda path, root: deep or (path.parent == root and (hidden or path.name[0] != ".")),
         )
         yield from (one.path for one in reads)
         yield from (one.path for one in search.find_named(command.operands))
@@ -850,7 +673,7 @@ def _list_produced(search: _Search) -> Iterator[Path]:
 # Copies and archives
 
 
-def _find_copied(search: _Search) -> Iterator[Read]:
+def _find_copied(search: Search) -> Iterator[Read]:
     """All but the last word, unless an option says where to."""
     command = search.command
     used = _list_used(command)
@@ -859,8 +682,10 @@ def _find_copied(search: _Search) -> Iterator[Read]:
     excluded = _Exclusions(command)
     words = excluded.leave(search, words)
     sources = words if into and command.name != "rsync" else words[:-1]
-    yield from search.find_named(used, shows=search.script.prints_environment)
+    yield from search.find_named(used, shows=_prints_environment(search.script))
     yield from search.find_named(sources)
+    if "xargs" in command.via or command.flags & {"--files-from"}:
+        yield from _find_piped(search)
     deep = command.flags & {"-r", "-R", "-a", "--recursive", "--archive"}
     if command.name == "mv" or not deep:
         return
@@ -888,7 +713,7 @@ class _Exclusions:
                 self._globs.append(text.partition("!")[2])
             takes_rest = (takes_rest and not word.is_flag) or text in {"-x", "--exclude"}
 
-    def leave(self, search: _Search, words: Iterable[Word]) -> list[Word]:
+    def leave(self, search: Search, words: Iterable[Word]) -> list[Word]:
         """The words that are not excluded, nor what excludes."""
         return [w for w in words if self.keep(search.base / (w.value or "?"), search.base)]
 
@@ -902,12 +727,14 @@ class _Exclusions:
         return not (self._vcs and is_ignored(path))
 
 
-def _find_archived(search: _Search) -> Iterator[Read]:
+def _find_archived(search: Search) -> Iterator[Read]:
     """What is packed, each word seen from the folder that `-C` before it names."""
     command = search.command
     unpacks = command.name in {"tar", "gtar", "bsdtar"} and command.flags & {"-x", "-t"}
     is_flat = command.name == "zip" and not command.flags & {"-r", "--recurse-paths"}
     excluded = _Exclusions(command)
+    if not unpacks and ("xargs" in command.via or command.piped_from):
+        yield from _find_piped(search)
     for folder, given in _list_packed(command):
         for inside in _enter(search, folder):
             words = excluded.leave(inside, given)
@@ -938,7 +765,7 @@ def _list_packed(command: Command) -> Iterator[tuple[tuple[Word, ...], list[Word
     yield folders, words
 
 
-def _enter(search: _Search, folders: Sequence[Word]) -> Iterator[_Search]:
+def _enter(search: Search, folders: Sequence[Word]) -> Iterator[Search]:
     """The same search from other folders; from all if one of them is not known."""
     bases = [search.base]
     for folder in folders:
@@ -961,7 +788,7 @@ _GIT_SHOWING = split_names(
 _GIT_DEEP = split_names("add stage")
 
 
-def _find_in_git(search: _Search) -> Iterator[Read]:
+def _find_in_git(search: Search) -> Iterator[Read]:
     """`git show HEAD:.env`, `git log -p -- .env`, `git add .`, `git grep x`."""
     call = read_git(search.command)
     if call is None:
@@ -985,7 +812,7 @@ def _find_in_git(search: _Search) -> Iterator[Read]:
         return  # what is tracked already, it has
 
 
-def _find_added(search: _Search, call: GitCall) -> Iterator[Read]:
+def _find_added(search: Search, call: GitCall) -> Iterator[Read]:
     """What `git add .` takes up that is neither left out by `.gitignore` nor known to git."""
     roots: list[Word] = list(call.own.operands)
     if call.has("-A", "--all") and not roots:
@@ -1016,7 +843,7 @@ def _read_index(base: Path) -> bytes:
     return b""
 
 
-def _find_tracked(search: _Search, call: GitCall) -> Iterator[Read]:
+def _find_tracked(search: Search, call: GitCall) -> Iterator[Read]:
     """What `git ls-files` names: of interest, and known to git."""
     index = _read_index(search.base)
     globs = [word.value or "*" for word in call.own.operands]
@@ -1027,7 +854,8 @@ def _find_tracked(search: _Search, call: GitCall) -> Iterator[Read]:
             fnmatchcase(inner, glob) or fnmatchcase(path.name, glob) or inner.startswith(glob)
             for glob in globs
         )
-        return named and os.fsencode(inner) in index
+        others = call.has("-o", "--others")
+        return named and (others or os.fsencode(inner) in index)
 
     yield from search.find_below([create_literal(".")], keep)
 
@@ -1035,7 +863,11 @@ def _find_tracked(search: _Search, call: GitCall) -> Iterator[Read]:
 # Program text
 
 
-def _find_in_code(search: _Search) -> Iterator[Read]:
+_WITHOUT_GLOBS = split_names("sed gsed awk gawk mawk nawk")
+"""Their `.*` is an expression."""
+
+
+def _find_in_code(search: Search) -> Iterator[Read]:
     """Names in the text of a one-liner or a here-document; what computes them is a doubt."""
     command = search.command
     texts = [word.value for word in command.words if word.value]
@@ -1047,7 +879,7 @@ def _find_in_code(search: _Search) -> Iterator[Read]:
         plain = _CONCATENATED.sub("", text)
         for part in dict.fromkeys(_BETWEEN.split(plain)):
             if part and "\0" not in part and _may_be_name(part, search):
-                is_glob = any(sign in part for sign in "*?")
+                is_glob = command.name not in _WITHOUT_GLOBS and any(s in part for s in "*?")
                 word = Word(part, part, glob=is_glob, tilde=part.startswith("~"))
                 yield from (
                     Read(path, command.text, part, certain)
@@ -1058,7 +890,7 @@ def _find_in_code(search: _Search) -> Iterator[Read]:
             search.doubts.append(f"the program text of {command.name} computes what it reads")
 
 
-def _may_be_name(part: str, search: _Search) -> bool:
+def _may_be_name(part: str, search: Search) -> bool:
     """`process.env` in a program is no file, unless there is one."""
     if "/" in part or part.startswith(("~", ".")):
         return len(part) > 1

@@ -105,7 +105,9 @@ _LOOKING = split_names(
     "ls list-sessions capture-pane capturep kill-session kill-window kill-pane kill-server "
     "has-session has list-windows lsw list-panes lsp attach attach-session a select-window "
     "select-pane resize-window resize-pane rename-window rename-session display-message show "
-    "show-buffer detach wait-for wait clear-history start-server"
+    "show-buffer detach wait-for wait clear-history start-server show-options show-window-options "
+    "showw list-keys lsk list-commands move-window movew swap-pane swapp swap-window swapw "
+    "next-window next previous-window prev select-layout"
 )
 _KEYS = re.compile(r"Enter|C-[a-z]|\^[A-Z]|Escape|Space|Tab|Up|Down|Left|Right|BSpace|q|y|n")
 _SCREEN = Options.read("aAdDfiLlmnOqQRrUvwxX", "cehpsStT")
@@ -179,13 +181,14 @@ def _read_screen(command: Command) -> Runs:
     if not reading.has("X"):
         return _read_command(reading.rest)
     values = [word.value for word in reading.rest]
-    return Runs() if values in (["quit"], ["kill"]) else _UNSEEN
+    return Runs() if values[0] in {"quit", "kill", "title"} else _UNSEEN
 
 
 _READERS: Mapping[str, Callable[[Command], Runs]] = {
     **dict.fromkeys(("hyperfine", "concurrently", "start-server-and-test"), _read_every_word),
     **dict.fromkeys(("nodemon", "chokidar"), _read_options_of("-x", "--exec", "-c", "--command")),
     "nix-shell": _read_options_of("--run", "--command"),
+    **dict.fromkeys(("split", "gsplit"), _read_options_of("--filter")),
     **dict.fromkeys(("tsc-watch", "tsup"), _read_options_of("--onSuccess", "--onFailure")),
     **dict.fromkeys(
         ("ptw", "pytest-watch"), _read_options_of("--runner", "--onpass", "--onfail", "--afterrun")

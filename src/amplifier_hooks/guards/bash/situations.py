@@ -119,6 +119,9 @@ _WRITE_TO_ALL = split_names(
     "tee truncate mv shred rm unlink rmdir sponge touch mkdir mkfifo mknod ex ed gzip gunzip bzip2 "
     "bunzip2 xz unxz zstd zip patch"
 )
+_COMPRESSORS = split_names("gzip gunzip bzip2 bunzip2 xz unxz zstd")
+_PRINTING_FLAGS = frozenset({"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"})
+"""With these they leave the file alone."""
 _TARGET_OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "curl": (
         ("-o", "--output"),
@@ -192,7 +195,8 @@ def _list_named(command: Command) -> Iterator[Word]:
 
 
 def _list_operands(command: Command) -> Iterator[Word]:
-    if command.name in _WRITE_TO_ALL or _edits_in_place(command):
+    prints = command.name in _COMPRESSORS and not command.flags.isdisjoint(_PRINTING_FLAGS)
+    if (command.name in _WRITE_TO_ALL and not prints) or _edits_in_place(command):
         yield from command.operands
     elif command.name in _WRITE_TO_LAST:
         yield from command.operands[-1:]

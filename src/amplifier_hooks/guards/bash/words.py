@@ -133,6 +133,15 @@ def create_literal(text: str) -> Word:
     return Word(text, text)
 
 
+def unquote(raw: str) -> str:
+    """A text without the quotes around all of it, and what these had kept from a shell."""
+    if len(raw) > 1 and raw[0] == raw[-1] == "'" and "'" not in raw[1:-1]:
+        return raw[1:-1]
+    if re.fullmatch(r'"(?:[^"\\]|\\.)*"', raw, re.DOTALL):
+        return re.sub(r'\\(["\\`$])', r"\1", raw[1:-1])
+    return raw.strip("\"'")
+
+
 _REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]+::?(?!\\)|rsync://|scp://")
 
 

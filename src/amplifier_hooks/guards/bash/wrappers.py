@@ -17,7 +17,7 @@ from amplifier_hooks.guards.bash.commands import (
     read_options,
 )
 from amplifier_hooks.guards.bash.script import Script, join_scripts, parse_script
-from amplifier_hooks.guards.bash.words import UNKNOWN, Word, create_literal, split_names
+from amplifier_hooks.guards.bash.words import UNKNOWN, Word, create_literal, split_names, unquote
 
 _HELD = re.compile(r"\"[\w./-]+ (?:[^\"\\$`]|\$\{?[A-Za-z_]\w*\}?)*\"")
 """A text in which only plain variables are not known."""
@@ -31,7 +31,7 @@ def parse_inner(command: Command, word: Word | None, owner: str) -> Script:
         doubt = f"the text that {command.name} runs, {_shorten(word.raw)}, is not literal"
         # Of `sh -c 'rm {}'` only the name is missing.
         if "{}" in word.raw or _HELD.fullmatch(word.raw):
-            known = _parse_text(command, word.raw.strip("\"'"), owner)
+            known = _parse_text(command, unquote(word.raw), owner)
         else:
             known = Script(())
         return replace(known, unclear=(*known.unclear, doubt))
@@ -45,7 +45,23 @@ def _parse_text(command: Command, text: str, owner: str) -> Script:
     ways = None if wrapper in {"trap", "alias"} else command.ways
     inside = (found.run_behind(ways) for found in script.commands)
     commands = tuple(found.run_by(*command.via, wrapper) for found in inside)
+    if not _MARKING.isdisjoint((*command.via, wrapper)):
+        commands = tuple(map(_forget_marks, commands))
     return replace(script, commands=commands)
+
+
+_MARKING = frozenset({"xargs", "find", "gfind", "parallel"})
+
+
+def _forget_marks(command: Command) -> Command:
+    """Where `{}` stands in the text of a script, there is a name that only running would tell."""
+    words = tuple(_forget_mark(word) for word in command.words)
+    redirects = tuple(replace(one, target=_forget_mark(one.target)) for one in command.redirects)
+    return replace(command, words=words, redirects=redirects)
+
+
+def _forget_mark(word: Word) -> Word:
+    return replace(word, value=None) if "{}" in word.raw else word
 
 
 def parse_joined(command: Command, words: Iterable[Word], owner: str) -> Script:
@@ -448,7 +464,7 @@ def unwrap_parallel(command: Command, owner: str) -> Script:
         return Script((), ("parallel runs what it reads from its input",))
     doubt = "what parallel runs is put together from its input"
     if len(words) == 1 and re.search(r"\s", words[0].raw):
-        inner = _parse_text(command, words[0].raw.strip("\"'"), owner)
+        inner = _parse_text(command, unquote(words[0].raw), owner)
         return replace(inner, unclear=(*inner.unclear, doubt))
     return Script((create_inner(command, [*words, UNKNOWN]),), (doubt,))
 

@@ -55,6 +55,7 @@ _READING_TOOLS = split_names(
     "read grep glob ls readfile read_file view notebookread search_file_content grep_search "
     "file_search codebase_search list_dir read_many_files"
 )
+_REMOTE_TAKERS = split_names("scp rsync ssh sftp nc ncat netcat git hg svn rclone docker podman")
 _REMOTE = re.compile(r"(?:[\w.-]+@)([\w.-]+):|([\w-]+(?:\.[\w-]+)+):(?!//)|(s3|gs|az)://([\w.-]+)")
 _TEMPORARY = re.compile(r"^(?:/tmp/|/var/tmp/|/dev/null|\$TMPDIR|\$\{?TMP)")
 _SUBSTITUTED = re.compile(r"(?:\$\(|`|<\()\s*(?:curl|wget)\b")
@@ -100,6 +101,23 @@ def judge_project_call(tool: str, given: Mapping[str, Any], lineage: Lineage) ->
 
 
 # Commands
+
+
+def _find_remote(command: Command, text: str) -> str:
+    """What of `user@host:path` names another machine; empty if nothing does."""
+    match = _REMOTE.match(text)
+    if match is None or "://" in text:
+        return ""
+    takes_remotes = sends_away(command) or command.name in _REMOTE_TAKERS
+    return match[0].rstrip(":") if takes_remotes or not _names_part(text) else ""
+
+
+def _names_part(text: str) -> bool:
+    """Whether it is a part of a file or of a module: `test_a.py::test_b`, `app.main:app`."""
+    name, _, part = text.partition(":")
+    if part.isdigit():
+        return find_kind(name) != "host"
+    return part.startswith(":") or part.removesuffix("()").isidentifier()
 
 
 def _judge_command(text: str, lineage: Lineage) -> Iterator[Finding]:
@@ -202,8 +220,8 @@ class _CommandJudge:
             return
         for text in texts:
             yield from (value for value, kind in find_values(text) if kind == "link")
-            if "://" not in text and (match := _REMOTE.match(text)):
-                yield match[0].rstrip(":")
+            if remote := _find_remote(command, text):
+                yield remote
             elif (
                 self._takes_hosts(command)
                 and HOST.match(text)

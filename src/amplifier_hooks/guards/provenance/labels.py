@@ -37,6 +37,15 @@ _COMPLETE_VERBS = split_names(
     "get gets read list search find fetch show view describe check count query lookup retrieve "
     "inspect browse preview compare calculate summarize summarise analyze explain"
 )
+_SURE_VERBS = split_names(
+    "get gets find finds fetch lookup retrieve inspect browse describe analyze"
+)
+"""Verbs that stand for nothing else at the end of a name: `archive_find`."""
+_JOINING = split_names("and or then und y et")
+_PEOPLE = split_names(
+    "member members owner owners collaborator collaborators group contact contacts"
+)
+_MESSAGES = split_names("message mail email sms text dm post")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+", re.UNICODE)
 _WRITING_QUERY = re.compile(
     r"^\s*(?:with\b.*\)\s*)?(update|insert|delete|drop|alter|truncate|grant|revoke|create|merge|"
@@ -55,6 +64,8 @@ _READABLE = split_names(
 _MONEY = split_names(
     "money payment payments funds fund transfer wire refund payout geld dinero argent"
 )
+_BOOKS = split_names("ledger journal entry entries bookkeeping accounting gl asiento buchung")
+"""Where something is posted without being sent."""
 _NOUNS = split_names(
     "order book booking mail email message messages sms comment post posts text payment payments "
     "transaction transactions role roles permission permissions member members owner access "
@@ -109,8 +120,7 @@ def _find_act_of_name(tool: str) -> str:
         return act
     if not READING.any(words) and _MONEY.intersection(words):
         return "pay"
-    joined = {"and", "or", "und", "y", "et"} & set(words)
-    if words[0] in _COMPLETE_VERBS and not joined:
+    if words[0] in _COMPLETE_VERBS and not _JOINING.intersection(words):
         return "read"
     sure = [word for word in words if word not in _NOUNS and not READING.fits(word)]
     if act := _find_first_act(sure):
@@ -128,6 +138,12 @@ def _find_telling_act(tool: str, words: Sequence[str]) -> str:
     head = split_own(tool.rpartition(".")[2])[:1]
     if head == ("set",) and len(words) > 1:
         return "change"
+    if "post" in words and _BOOKS.intersection(words):
+        return "change"
+    if words[-1] in _SURE_VERBS and not _JOINING.intersection(words):
+        return "read"
+    if len(words) > 1 and _PEOPLE.issuperset(words[:-1]) and words[-1] in _MESSAGES:
+        return "send"
     if "open" in words and not _READABLE.intersection(words) and not OPEN.any(words):
         return "change"
     return ""

@@ -41,7 +41,7 @@ from amplifier_hooks.guards.provenance.words import (
 
 State = dict[str, Any]
 _MOST_TEXT = 300_000
-_MOST_WITNESSES = 6
+MOST_WITNESSES = 6
 MANIFEST = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.(?:txt|in)|"
     r"pyproject\.toml|poetry\.lock|uv\.lock|Pipfile(?:\.lock)?|setup\.(?:py|cfg)|Cargo\.(?:toml|lock)|"
@@ -251,7 +251,7 @@ class Ledger:
         pattern = re.compile(rf"(?<![\w@.-]){re.escape(plain)}(?![\w@-])")
         texts = self.state["texts"]
         numbers = (at for at in self._search(plain) if pattern.search(texts[at].replace("\n", " ")))
-        return [self._place(at) for at in islice(numbers, _MOST_WITNESSES)]
+        return [self._place(at) for at in islice(numbers, MOST_WITNESSES)]
 
     def find_words_together(self, text: str) -> Witness | None:
         """A text that has these words one after the other."""
@@ -495,7 +495,7 @@ class Ledger:
         index = self.state["tokens"]
         for token in list_tokens(text):
             found = index.setdefault(token, [])
-            if len(found) < _MOST_WITNESSES:
+            if len(found) < MOST_WITNESSES:
                 found.append(number)
             if "@" in token and MAIL.fullmatch(token):
                 self._add_name(token)
@@ -530,10 +530,10 @@ class Ledger:
         kind = find_kind(part.text)
         label = label_field(part.key, source, kind)
         plain = normalize(part.text)
+        if plain in echoed or (label != "text" and plain in self.state["written"]):
+            return
         if label == "text":
             self._add_prose(part.text, part, call)
-            return
-        if plain in echoed or plain in self.state["written"]:
             return
         if label == "sender" and SENDER_KEYS.any(split_key(part.key)):
             self._count_sender(call, part.record)
@@ -542,7 +542,7 @@ class Ledger:
         inner = {normalize(one) for one, its_kind in find_values(part.text) if its_kind == "mail"}
         for name in {*_list_spellings(part.text, kind), *(inner - echoed)}:
             found = self.state["fields"].setdefault(name, [])
-            if len(found) < _MOST_WITNESSES:
+            if len(found) < MOST_WITNESSES:
                 found.append([label, call, part.path, part.record])
         for mail in inner:
             self._add_name(mail)

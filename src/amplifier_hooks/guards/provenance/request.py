@@ -36,6 +36,8 @@ _ASKING = re.compile(
 )
 _ME = split_names("me us mir uns moi nous m'en")
 _WE = split_names("we you i they people any")
+_AFTER_HAVE = split_names("a an another some any no not never been already got to")
+"""Words behind `have` where nothing is to be done: have a look, have no fear."""
 _BEFORE_VERBS = split_names("to please bitte zu")
 _SUBJECTS = split_names(
     "the a an it this that these those there my our his her its their he they she der die das ein "
@@ -92,7 +94,7 @@ _PRONOUNS = re.compile(
     r"(\w{3,}?)(?:se|me|te|nos|glie|ce)?(?:me|te|le|les|lo|la|los|las|nos|mi|ci|gli|li|ne)"
 )
 _UNACCENTED = str.maketrans("áéíóúàèìòù", "aeiouaeiou")
-_LETTING_KNOW = re.compile(r"\blet (?:[\w']+ ){1,4}know\b|\bget back to\b")
+_LETTING_KNOW = re.compile(r"\blet (?:[\w']+ ){1,8}know\b|\bget back to\b")
 _CONFIRMING = 5
 _CONSENT = split_names(
     "yes yep yeah ok okay sure ahead go please correct right exactly perfect confirmed "
@@ -215,7 +217,8 @@ def _read_clause(clause: str, *, is_question: bool) -> tuple[set[str], str]:
     head = words[first]
     if head in _FORBIDDING:
         return set(), "forbids"
-    asks = _begins_question(words[first:], is_question=is_question)
+    has_done = _has_something_done(words, first, is_question=is_question)
+    asks = not has_done and _begins_question(words[first:], is_question=is_question)
     acts: set[str] = set()
     for at in range(first, len(words)):
         leads = at == first or words[at - 1] in _BEFORE_VERBS
@@ -225,8 +228,18 @@ def _read_clause(clause: str, *, is_question: bool) -> tuple[set[str], str]:
             acts |= _find_acts(words[at])
     if asks:
         return acts, "asks"
-    tells = head in _SUBJECTS or _STATING.intersection(words)
+    tells = not has_done and (head in _SUBJECTS or _STATING.intersection(words))
     return acts, "tells" if acts or tells else "opaque"
+
+
+def _has_something_done(words: list[str], first: int, *, is_question: bool) -> bool:
+    """Whether a clause is of the form `have the parcels fetched` or `let the lamp come on`."""
+    if is_question:
+        return False
+    if words[first] == "have":
+        second = words[first + 1 : first + 2]
+        return bool(second) and second[0] not in _WE and second[0] not in _AFTER_HAVE
+    return words[first - 1 : first] == ["let"]
 
 
 def _begins_question(words: list[str], *, is_question: bool) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from amplifier_hooks.guards.provenance.known import WELL_KNOWN
 from amplifier_hooks.guards.provenance.labels import split_own
-from amplifier_hooks.guards.provenance.ledger import Witness
+from amplifier_hooks.guards.provenance.ledger import MOST_WITNESSES, Witness, is_key
 from amplifier_hooks.guards.provenance.lineage import Lineage, Origin, list_scalars
 from amplifier_hooks.guards.provenance.overrides import Kind
 from amplifier_hooks.guards.provenance.results import is_prose, split_key
@@ -25,9 +25,12 @@ from amplifier_hooks.guards.provenance.values import (
     read_host,
 )
 from amplifier_hooks.guards.provenance.words import (
+    ACTS,
     AMOUNT_KEYS,
     CONTENT_KEYS,
     DESTINATION_KEYS,
+    OPEN,
+    READING,
     RIGHT_KEYS,
     SAME_NOUNS,
     SECRET_KEYS,
@@ -94,8 +97,52 @@ def judge_call(tool: str, given: Mapping[str, Any], lineage: Lineage) -> Iterato
             finding = _judge_told(kinds[key], path, text, act, lineage)
         else:
             finding = _judge_argument(path, key, text, act, lineage)
-        if finding is not None:
+        if finding is not None and not _is_meant(finding, tool, act, lineage):
             yield finding
+
+
+def _is_meant(finding: Finding, tool: str, act: str, lineage: Lineage) -> bool:
+    """Whether a value of a text is what a service calls its records, or fills in a record."""
+    witness = finding.origin.witness
+    if witness is None or act == "unasked":
+        return False
+    if finding.what == "target":
+        return _is_key_of_service(finding.value, tool, lineage)
+    if finding.what == "destination" and act == "change":
+        is_contact = find_kind(finding.value) in {"mail", "phone", ""}
+        return is_contact and lineage.ledger.names_file(witness.call) and _is_named(tool, lineage)
+    return False
+
+
+def _is_key_of_service(value: str, tool: str, lineage: Lineage) -> bool:
+    """Whether a value with digits was only ever given as a key, by tools of the same service."""
+    if " " in value or not any(map(str.isdigit, value)):
+        return False
+    ledger = lineage.ledger
+    places = ledger.find_in_prose(value)
+    return 0 < len(places) < MOST_WITNESSES and all(
+        is_key(one.path.rpartition(".")[2]) and _is_same_service(tool, ledger.get_tool(one))
+        for one in places
+    )
+
+
+def _is_same_service(tool: str, other: str) -> bool:
+    servers = {one.rpartition("__")[0] for one in (tool, other)}
+    if "" not in servers:
+        return len(servers) == 1
+    return any(_share_stem(one, its) for one in _list_nouns(tool) for its in _list_nouns(other))
+
+
+def _is_named(tool: str, lineage: Lineage) -> bool:
+    """Whether the person named what a tool is for."""
+    said = lineage.request.words
+    return any(_share_stem(one, word) for one in _list_nouns(tool) for word in said)
+
+
+def _list_nouns(tool: str) -> list[str]:
+    """The words of a tool's name that say neither what it does nor that it goes to the web."""
+    verbs = (READING, OPEN, *ACTS.values())
+    return [one for one in split_own(tool) if not any(stems.fits(one) for stems in verbs)]
 
 
 def _is_dictated(given: Mapping[str, Any], act: str, lineage: Lineage) -> bool:
@@ -189,7 +236,7 @@ def _judge_plain(
     path: str, words: Sequence[str], text: str, act: str, lineage: Lineage
 ) -> Finding | None:
     """An argument that has no telling form: its key decides."""
-    if DESTINATION_KEYS.any(words[-1:]) and not CONTENT_KEYS.any(words) and len(text) < 200:
+    if DESTINATION_KEYS.any(words[-2:]) and not CONTENT_KEYS.any(words) and len(text) < 200:
         return _judge_destination(path, text, "", act, lineage)
     if CONTENT_KEYS.any(words) or is_prose("", text):
         return _judge_content(path, text, words, lineage)

@@ -43,6 +43,10 @@ def find_rule(source: str) -> str | None:
         ("frobnicate --pre-command 'x y'", "option-runs"),
         ("echo '/bin/sh -i' > x", "shell-inside"),
         ("irb", "console"),
+        ("etcdctl del / --prefix", "stores"),
+        ("kafka-topics.sh --delete --topic x", "stores"),
+        ("zfs destroy -r tank/home", "system"),
+        ("lp < x", "network-tools"),
     ],
 )
 def test_what_acts_is_found(source: str, rule: str) -> None:

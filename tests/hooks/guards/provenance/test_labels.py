@@ -84,6 +84,12 @@ def test_source(tool: str, given: dict[str, Any], source: str) -> None:
         ("open_valve", "change"),
         ("open_page", "read"),
         ("mailbox.open_message", "read"),
+        ("archive_find", "read"),
+        ("archive_get_and_clear", "change"),
+        ("members_message", "send"),
+        ("members_role", "share"),
+        ("ledger_post", "change"),
+        ("channel_post", "send"),
     ],
 )
 def test_act(tool: str, act: str) -> None:

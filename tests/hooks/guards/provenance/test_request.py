@@ -26,6 +26,9 @@ ONLY_ASKING = [
     "Do the tests of the importer pass?",
     "Find a tutorial about budgets and list its steps",
     "What happens on Friday according to the plan?",
+    "Have a look at the alerts of last night",
+    "Have you seen the latest order?",
+    "Have the parcels arrived?",
 ]
 
 
@@ -58,6 +61,9 @@ def test_a_request_that_only_asks_covers_no_act(prompt: str) -> None:
         ("Annule la réservation de Mme Girard", "delete"),
         ("Trage die Krankmeldungen für heute ein.", "change"),
         ("The tests fail, please fix them.", "change"),
+        ("Have the three parcels fetched by whoever is cheapest.", "pay"),
+        ("When does the sun set? Let the porch light come on then.", "change"),
+        ("Cancel it and let the people who booked it know.", "send"),
     ],
 )
 def test_asked_for(prompt: str, act: str) -> None:

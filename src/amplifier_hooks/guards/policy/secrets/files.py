@@ -54,7 +54,7 @@ SECRET_FILES: Mapping[str, tuple[str, ...]] = {
     ),
     "passwords of a browser": (
         "Login Data", "Login Data For Account", "logins.json", "key3.db", "key4.db",
-        "signons.sqlite", "{.mozilla,firefox}/**/cookies.sqlite", "Cookies.binarycookies",
+        "signons.sqlite", "{.mozilla,firefox}/**/*.{sqlite,db}", "Cookies.binarycookies",
         "{google-chrome*,chromium*,BraveSoftware,Chrome,microsoft-edge*,vivaldi*}/**/Cookies",
         "{google-chrome*,chromium*,BraveSoftware,Chrome,microsoft-edge*,vivaldi*}/**/Web Data",
     ),
