@@ -89,6 +89,7 @@ class Judge:
         profile = choose_profile(config)
         stands: Literal["ask", "deny"] = "deny" if profile == "strict" else "ask"
         self._calm = profile == "calm"
+        self._strict = profile == "strict"
         self.unclear: Literal["ask", "deny"] = config.unclear or stands
         """What is done about what cannot be understood."""
         self._unlisted = config.unlisted or ("deny" if profile == "strict" else "continue")
@@ -158,6 +159,11 @@ class Judge:
             script, self._is_allowed, self._is_allowed_by_words
         ):
             yield bash.Finding(self._unlisted, "unlisted", reason, command.text)
+        for situation in bash.list_situations(script, self._workspace) if self._strict else ():
+            far = bash.find_read_elsewhere(situation)
+            if far is not None and not self._is_allowed(situation.command):
+                reason = f"{situation.command.name} reads {far.raw}, which is not in the project"
+                yield bash.Finding(self._unlisted, "unlisted", reason, situation.command.text)
 
     def _is_allowed_by_words(self, command: bash.Command) -> bool:
         """By a pattern that names more than the program: `bash run.sh`, not `bash`."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from amplifier_hooks.guards.bash.harmless import find_unlisted, is_harmless
     from amplifier_hooks.guards.bash.implied_writes import look_up_writes
     from amplifier_hooks.guards.bash.listed_commands import LISTED, ListedCommand
+    from amplifier_hooks.guards.bash.listed_reads import find_read_elsewhere
     from amplifier_hooks.guards.bash.named_files import Guarded, Read
     from amplifier_hooks.guards.bash.reads import (
         Reads,
@@ -69,6 +70,7 @@ __all__ = [
     "ensure_available",
     "find_dangers",
     "find_printed",
+    "find_read_elsewhere",
     "find_script_run",
     "find_unlisted",
     "finds_nothing",
@@ -105,6 +107,7 @@ if not TYPE_CHECKING:
             "harmless": ("find_unlisted", "is_harmless"),
             "implied_writes": ("look_up_writes",),
             "listed_commands": ("LISTED", "ListedCommand"),
+            "listed_reads": ("find_read_elsewhere",),
             "named_files": ("Guarded", "Read"),
             "reads": ("Reads", "build_search", "look_up_hidden_names", "look_up_reads"),
             "script": ("Script", "parse_script"),

@@ -335,6 +335,28 @@ def test_strict_lets_only_listed_programs_run() -> None:
     assert judge("frobnicate $x", profile="strict") == "deny"
 
 
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("cat README.md /tmp/out.txt", "pass"),
+        ("cat /opt/x", "deny"),
+        ("cat ../x", "deny"),
+        ("cat < ~/notes.txt", "deny"),
+        ("grep /opt/x README.md", "pass"),
+        ("grep x /opt/x", "deny"),
+        ("grep -e x /opt/x", "deny"),
+        ("comm src/a ~/b", "deny"),
+        ("ls /opt", "pass"),
+        ("echo /opt/x", "pass"),
+    ],
+)
+def test_strict_shows_only_files_of_the_project(command: str, answer: str) -> None:
+    assert judge(command, profile="strict") == answer
+    if answer == "deny":
+        assert judge(command) == "pass"
+        assert judge(command, profile="strict", allow=[command.split()[0]]) == "pass"
+
+
 def test_ordinary_commands_of_coding_agents_are_rarely_asked_about() -> None:
     commands = read_list("ordinary")
     asked = [one for one in commands if judge(one) != "pass"]
