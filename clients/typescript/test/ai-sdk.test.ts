@@ -53,7 +53,7 @@ test("calls side by side are judged each by itself, and the model reads why one 
   assert.equal(text, "Done.");
   assert.deepEqual(ran, [{ text: "oat milk" }]);
   assert.match(promptOf(model, 1), /noted oat milk/);
-  assert.match(promptOf(model, 1), /not on my machine/);
+  assert.match(promptOf(model, 1), /"output":{"type":"error-text","value":"not on my machine"}/);
   assert.deepEqual(judge.of("call").map((one) => one["id"]), ["c1", "c2"]);
 });
 
