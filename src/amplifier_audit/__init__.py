@@ -133,6 +133,7 @@ PUBLIC_MODULES = (
     "messages",
     "own_records",
     "parallel",
+    "quick_lines",
     "reader",
     "record",
     "report",

@@ -35,6 +35,7 @@ PUBLIC_MODULES = (
     "bodies",
     "filters",
     "gaps",
+    "quiet",
     "reading",
     "recount",
 )

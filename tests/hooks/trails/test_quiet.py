@@ -15,6 +15,7 @@ from amplifier_audit.log_directory import open_log, parse_or_none
 from amplifier_audit.reader import read_records
 from amplifier_audit.record import Record
 from amplifier_core.hook_counts import HookCounts
+from amplifier_hooks.cli.commands.audit import records, story
 from amplifier_hooks.insight.counting import Survey
 from amplifier_hooks.trails import RecordedEvent, read_items
 from amplifier_hooks.trails.filters import Filter
@@ -32,6 +33,13 @@ from tests.hooks.trails.random_trails import (
     write_trail,
 )
 
+TEXT = "content_block:delta"
+QUIET = {"action": "continue", "hooks": []}
+DENIED = {
+    "action": "deny",
+    "hooks": [{"hook": "guard", "id": 1, "action": "deny", "ms": 1, "reason": "no"}],
+}
+FINAL = {"final_message": {"content": "hello"}, "status": "success"}
 NOBODY: frozenset[bytes] = frozenset()
 
 
@@ -189,3 +197,49 @@ def test_a_forged_line_that_is_no_json_counts_and_hides_nothing() -> None:
     assert read_quiet(forged, NOBODY) is not None
     denied = _respell(make_line({}, allow(action="deny")), lambda line: line)
     assert read_quiet(denied, NOBODY) is None
+
+
+def tell_story(lines: Sequence[bytes], wanted: Filter, *, slowly: bool) -> list[Any]:
+    """What `audit show` prints, as the records or the words of its lines."""
+    printer = records._Printer(wanted, everything=False, as_json=False)
+    told: list[Any] = []
+    printer._page.print_entry = told.append  # type: ignore[method-assign]
+    needed = lines if slowly else filter(printer.needs, lines)
+    for show in printer.select(filter(None, map(parse_or_none, needed))):
+        show()
+    return [*told, printer._matching]
+
+
+@given(LOUD | DAMAGED, draw_filters())
+@example(
+    make_lines(
+        [
+            Happening("dispatch", {**QUIET, "data": {"delta": "hello"}}, event=TEXT),
+            Happening("dispatch", {**QUIET, "data": {}}, event="content_block:end"),
+            Happening("dispatch", {**DENIED, "data": FINAL}, event="orchestrator:complete"),
+            Happening("dispatch", {**DENIED, "data": FINAL}, event="orchestrator:complete"),
+        ]
+    ),
+    Filter(action="deny"),
+)
+def test_a_story_is_that_of_the_slow_way(lines: list[bytes], wanted: Filter) -> None:
+    """Also where what is shown depends on what was passed over."""
+    quick = tell_story(lines, wanted, slowly=False)
+    assert quick == tell_story(lines, wanted, slowly=True)
+
+
+def test_what_is_passed_over_is_kept_in_bounds() -> None:
+    """A model may write for a long time; its words are read in between."""
+    texts = [{**QUIET, "data": {"delta": f"{n} "}} for n in range(30)]
+    ends = [{**QUIET, "data": {}}, {**DENIED, "data": FINAL}]
+    names = [*[TEXT] * 30, "content_block:end", "orchestrator:complete"]
+    lines = make_lines(
+        [
+            Happening("dispatch", body, event=name)
+            for body, name in zip([*texts, *ends], names, strict=True)
+        ]
+    )
+    wanted = Filter(action="deny")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(story, "_MOST_UNREAD", 7)
+        assert tell_story(lines, wanted, slowly=False) == tell_story(lines, wanted, slowly=True)

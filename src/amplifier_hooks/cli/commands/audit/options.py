@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -16,7 +16,6 @@ from amplifier_hooks.cli import exit_codes
 from amplifier_hooks.cli.options import add_options
 
 if TYPE_CHECKING:
-    from amplifier_audit import LogFiles, Record
     from amplifier_hooks.agent.bundles import Bundle
     from amplifier_hooks.agent.session.inspection.trails import Root, Trail
     from amplifier_hooks.agent.session.origin import Origin
@@ -380,15 +379,3 @@ def show_progress(what: str, total: int) -> Iterator[Progress]:
         yield progress
     finally:
         progress.end()
-
-
-def count_records(files: LogFiles) -> int:
-    """How many records there are, as the writer remembers it; 0 if it does not."""
-    return files.state.head.size if files.state else 0
-
-
-def watch(records: Iterable[Record], progress: Progress) -> Iterator[Record]:
-    """The same records, with the progress told of each."""
-    for record in records:
-        progress.update(record["seq"])
-        yield record

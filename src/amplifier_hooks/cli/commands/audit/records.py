@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_audit.log_directory import parse_or_none
 from amplifier_hooks.cli.commands.audit.options import (
     ALL,
     AS_JSON,
@@ -88,15 +89,17 @@ def show(
     **wanted: str | None,
 ) -> None:
     """Show what happened: prompts, tool calls, answers of hooks, decisions, results."""
-    from amplifier_audit import read_records
     from amplifier_audit.log_directory import open_readable
-    from amplifier_hooks.cli.commands.audit.options import count_records, show_progress, watch
+    from amplifier_audit.reader import read_whole_lines
+    from amplifier_audit.value_store import open_revealer
+    from amplifier_hooks.cli.commands.audit.options import show_progress
 
     files = open_readable(log)
+    values = files.directory.values if reveal and files.directory else None
     printer = _Printer(make_filter(files, wanted), everything=everything, as_json=as_json)
-    with show_progress("Reading", count_records(files)) as progress:
-        records: Iterator[Record] = watch(read_records(files), progress)
-        lines = printer.select(_reveal(records, files) if reveal else records)
+    with show_progress("Reading", files.size) as progress, open_revealer(values) as fill_in:
+        needed = filter(printer.needs, read_whole_lines(files, progress.update))
+        lines = printer.select(map(fill_in, filter(None, map(parse_or_none, needed))))
         _print_lines(iter(deque(lines, limit)) if limit else lines, progress)
     printer.mention_rest()
 
@@ -130,19 +133,23 @@ def tail(log: Path, everything: bool, as_json: bool, **wanted: str | None) -> No
         click.echo("", err=True)
 
 
-def _reveal(records: Iterator[Record], files: LogFiles) -> Iterator[Record]:
-    from amplifier_audit.value_store import reveal
-
-    return reveal(records, files.directory.values if files.directory else None)
-
-
 class _Printer:
     """Chooses what is worth a line, and prints it when it is wanted."""
 
     def __init__(self, wanted: Filter, *, everything: bool, as_json: bool) -> None:
         from amplifier_hooks.cli.commands.audit.story import Page, Story
+        from amplifier_hooks.trails.quiet import match_quiet
 
+        self._match_quiet = match_quiet
         self._wanted = wanted
+        self._wants_all = wanted == type(wanted)()
+        # What no line has to name, or may spell in several ways, is looked for in no line.
+        action = wanted.action or ""
+        self._word = (
+            action.encode()
+            if action != "continue" and action.isascii() and action.isidentifier()
+            else b""
+        )
         self._everything = everything
         self._as_json = as_json
         self._story = Story()
@@ -158,11 +165,30 @@ class _Printer:
     def select(self, records: Iterable[Record]) -> Iterator[Print]:
         """What prints each line, in order. A story needs every record, also those not shown."""
         for record in records:
-            lines = list(self._list_lines(record))
             if self._wanted.matches(record):
+                lines = list(self._list_lines(record))
                 self._matching += 1
                 self._worth_a_line += len(lines)
                 yield from lines
+            elif not self._as_json:
+                self._story.pass_over(record)
+
+    def needs(self, line: bytes) -> bool:
+        """Whether a line has to be read: it may match, or matter to the lines of those that do."""
+        quiet = None if self._wants_all else self._match_quiet(line, ())
+        if quiet is None:
+            return self._word in line or b"\\u00" in line or self._needs_loud(line)
+        if self._wanted.matches_quiet(quiet):
+            return True
+        return not (self._as_json or self._story.pass_over_quiet(quiet, line))
+
+    def _needs_loud(self, line: bytes) -> bool:
+        """The same of one that is not quiet, and in which the wanted action does not occur."""
+        if b"$commitment" in line:
+            return True
+        if not self._as_json and (record := parse_or_none(line)) is not None:
+            self._story.pass_over(record)
+        return False
 
     def _list_lines(self, record: Record) -> Iterator[Print]:
         if self._as_json:

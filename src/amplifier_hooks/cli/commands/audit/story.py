@@ -5,11 +5,12 @@ Records come in pairs and say things twice, as an auditor wants it. A story says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from amplifier_audit.log_directory import parse_or_none
 from amplifier_audit.own_records import LogOpened
 from amplifier_core.records import (
     ApprovalHandedOver,
@@ -50,6 +51,7 @@ from amplifier_hooks.cli.display.narration import join_blocks
 from amplifier_hooks.cli.text.fragments import ELLIPSIS, Line, wrap, wrap_words
 from amplifier_hooks.cli.text.output import get_width, is_terminal, print_line
 from amplifier_hooks.trails.bodies import Body, BundleLoaded, read_body
+from amplifier_hooks.trails.quiet import QuietEvent
 
 if TYPE_CHECKING:
     from amplifier_audit import Record
@@ -117,6 +119,9 @@ def _print_fitting(clock: str, line: Line, most: int) -> None:
 
 Key = tuple[str, str]
 
+_MOST_UNREAD = 5_000
+"""Lines with pieces of text that are kept until somebody wants to know them."""
+
 _MOST_CALLS = 64
 """Calls that are kept in mind until they end; a trail may lack the end of any number."""
 
@@ -127,6 +132,9 @@ class Entry:
 
     time: datetime | None
     line: Line
+
+
+Describe = Callable[["Story", "Record", Mapping[str, Any]], Iterator[Line]]
 
 
 class Story:
@@ -140,6 +148,9 @@ class Story:
         self._calls: dict[Key, str] = {}
         self._writing: dict[str, str] = {}
         self._written: dict[str, str] = {}
+        self._unread: dict[str, list[bytes]] = {}
+        self._unread_count = 0
+        self._is_wanted = True
         self._origins: dict[tuple[str, str], Line] = {}
         self._failures: set[tuple[str, str, str]] = set()
         self._denied: set[str] = set()
@@ -150,6 +161,48 @@ class Story:
         prefix: Line = (("tool", f"{who}: "),) if who else ()
         time = read_time(record)
         return [Entry(time, (*prefix, *line)) for line in self._describe(record)]
+
+    def pass_over(self, record: Record) -> None:
+        """Learn what a record says that matters to later lines; its own are not wanted."""
+        self._is_wanted = False
+        for _ in self._describe(record):
+            pass
+        self._is_wanted = True
+
+    def pass_over_quiet(self, event: QuietEvent, line: bytes) -> bool:
+        """The same with an event that all hooks let pass; False if all of it has to be read."""
+        name = event.event
+        describe = _EVENTS.get(name)
+        if event.may_have_gaps and (describe is not None or self._tells_events):
+            return False
+        if describe is None:
+            return True
+        if name not in _TEXTS:
+            return self._pass_over_data(describe, line)
+        # What a model wrote is read when somebody wants to know whether it was told already.
+        self._unread.setdefault(event.session, []).append(line)
+        self._unread_count += 1
+        if self._unread_count > _MOST_UNREAD:
+            for session in [*self._unread]:
+                self._read_text(session)
+        return True
+
+    def _pass_over_data(self, describe: Describe, line: bytes) -> bool:
+        """The answers to it say nothing, so only what the event is about has to be parsed."""
+        record = parse_or_none(line)
+        if record is not None and record["body"].get("judged_again") is not True:
+            self._is_wanted = False
+            for _ in describe(self, record, record["body"]["data"]):
+                pass
+            self._is_wanted = True
+        return True
+
+    def _read_text(self, session: str) -> None:
+        lines = self._unread.pop(session, [])
+        self._unread_count -= len(lines)
+        for record in filter(None, map(parse_or_none, lines)):
+            for _ in self._describe(record):
+                pass
 
     def name_agent(self, record: Record) -> str:
         """Which sub-agent a record is about; empty for the session itself."""
@@ -270,6 +323,8 @@ class Story:
 
     def _on_prompt(self, record: Record, data: Data) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
+        if not self._is_wanted:
+            return
         yield ("prompt", "› "), ("title", read_line(data.get("prompt")))
 
     def _on_call(self, record: Record, data: Data) -> Iterator[Line]:
@@ -291,9 +346,11 @@ class Story:
         yield from ()
 
     def _on_result(self, record: Record, data: Data) -> Iterator[Line]:
+        name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
+        if not self._is_wanted:
+            return
         result = read_map(data.get("tool_result"))
         took = format_milliseconds(data.get("duration_ms"))
-        name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
         if data.get("success") is False:
             error = result.get("error") or result.get("output")
             yield ("bad", f"✗ {name}  "), ("", read_line(get_message(error)))
@@ -327,19 +384,29 @@ class Story:
 
     def _on_text(self, record: Record, data: Data) -> Iterator[Line]:
         session = _get_session(record)
+        self._read_text(session)
         self._writing[session] = self._writing.get(session, "") + read_text(data.get("delta"))
         yield from ()
 
     def _on_text_end(self, record: Record, data: Data) -> Iterator[Line]:
-        if text := self._writing.pop(_get_session(record), "").strip():
-            self._written[_get_session(record)] = text
+        session = _get_session(record)
+        self._read_text(session)
+        if text := self._writing.pop(session, "").strip():
+            self._written[session] = text
             yield ("note", "‹ "), ("", read_line(text))
 
     def _on_turn_end(self, record: Record, data: Data) -> Iterator[Line]:
-        self._writing.pop(_get_session(record), None)  # of a reply that was interrupted
+        session = _get_session(record)
+        if self._is_wanted:
+            self._read_text(session)
+        self._unread_count -= len(self._unread.pop(session, []))
+        self._writing.pop(session, None)  # of a reply that was interrupted
+        written = self._written.pop(session, "")
+        if not self._is_wanted:
+            return
         content = read_map(data.get("final_message")).get("content")
         text = (join_blocks(content) or read_text(content)).strip()
-        if text and text != self._written.pop(_get_session(record), ""):
+        if text and text != written:
             yield ("note", "‹ "), ("", read_line(text))
         if data.get("status") not in (None, "success"):
             yield (("warn", f"! the turn ended early: {read_name(data.get('status'))}"),)
@@ -383,7 +450,8 @@ def _get_key(record: Record, call: Any) -> Key:
     return _get_session(record), read_text(call)
 
 
-_EVENTS: dict[str, Callable[[Story, Record, Data], Iterator[Line]]] = {
+_TEXTS = frozenset({"content_block:delta", "content_block:end"})
+_EVENTS: dict[str, Describe] = {
     "prompt:submit": Story._on_prompt,
     "provider:request": Story._on_request,
     "tool:pre": Story._on_call,
