@@ -7,7 +7,7 @@ import { createTool } from "@mastra/core/tools";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { governed, governedModel } from "../src/mastra.js";
-import { type Run } from "../src/index.js";
+import { NotRun, type Run } from "../src/index.js";
 import { type Body, Judge, deny } from "./judge.js";
 import { type Step, scripted } from "./scripted.js";
 
@@ -147,6 +147,15 @@ for (const way of ["generate", "stream"] as const) {
 
 test("a tool that only has a definition is not taken for governed", () => {
   assert.throws(() => governed({ ask: createTool({ id: "ask", description: "", inputSchema: z.object({}) }) }), /no execute/);
+});
+
+test("a denied call fails rather than returns: a tool's own output may be typed", async () => {
+  judge.say = deny("wipe");
+  const ran: Body[] = [];
+  const { wipe } = governed(makeTools(ran));
+  const work = () => Promise.resolve(wipe.execute?.({ path: "/" }, {} as never));
+  await assert.rejects(judge.guard().session("Go.", work), (error) => error instanceof NotRun);
+  assert.deepEqual(ran, []);
 });
 
 test("an aborted run runs nothing more", async () => {
