@@ -16,8 +16,8 @@ Act = Literal["deny", "modify", "inject_context", "ask_user"]
 Asking = Literal["inline", "interrupt"]
 """Where a question waits: in the call itself, or in the framework's own interrupt."""
 
-InnerAgents = Literal["governed", "noticed", "unseen"]
-"""An agent without hooks that a governed tool starts: it gets them, it is noticed, or it is not."""
+InnerAgents = Literal["governed", "noticed"]
+"""An agent without hooks that a governed tool starts: it gets them, or it is noticed."""
 
 ALL: frozenset[Act] = frozenset({"deny", "modify", "inject_context", "ask_user"})
 NOTHING: frozenset[Act] = frozenset()

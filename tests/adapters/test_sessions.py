@@ -157,19 +157,6 @@ async def test_a_tool_that_no_guard_can_read_is_named(
     assert shown[0] in [one["body"]["text"] for one in audit.of_type("user_message")]
 
 
-async def test_agents_that_tools_start_unseen_are_said_once(driver: Driver, stage: Stage) -> None:
-    """Where a framework does not show them, whoever relies on a guard is told at the start."""
-    stage.answer("tool:pre", HookResult(), on_error="deny")
-    hooks = stage.hooks
-    await driver.run(hooks, [DONE])
-    await driver.run(hooks, [DONE])
-    shown = [text for text, _, _ in stage.display.messages if "agents that a tool starts" in text]
-    said = [one["body"]["text"] for one in stage.of_type("user_message")]
-    is_unseen = driver.coverage.inner_agents == "unseen"
-    assert len(shown) == (1 if is_unseen else 0)
-    assert said == shown * 2
-
-
 async def test_refusing_agents_without_hooks_is_held_or_refused(
     driver: Driver, stage: Stage
 ) -> None:

@@ -32,30 +32,15 @@ def check_ungoverned(wanted: object) -> Ungoverned:
     raise ValueError(f"session.ungoverned: 'warn' or 'deny', got {wanted!r}")
 
 
-async def check_start(
-    coordinator: SessionCoordinator, coverage: Coverage, *, is_told: bool
-) -> None:
-    """Say at the start of a run that such agents are not noticed by this framework's adapter.
-
-    SessionError if they are to be refused, which cannot be held where nothing notices them.
-    """
+def check_start(coordinator: SessionCoordinator, coverage: Coverage) -> None:
+    """SessionError if such agents are to be refused where nothing notices them."""
     policy = read_ungoverned(coordinator)
-    if policy == "deny" and coverage.inner_agents not in ("governed", "noticed"):
+    if policy == "deny" and coverage.inner_agents is None:
         raise SessionError(
             f"session.ungoverned: deny cannot be held with {coverage.framework}: nothing there "
             "shows an agent without hooks that a tool starts. Take it out, and give each agent "
             f"the hooks: {coverage.attach}"
         )
-    guards = any(one.is_guard for one in coordinator.hooks.handlers_for(events.TOOL_PRE))
-    if coverage.inner_agents == "unseen" and guards:
-        text = (
-            f"{coverage.framework} does not show agents that a tool starts: hooks judge what such "
-            f"an agent does only if it has them too: {coverage.attach}"
-        )
-        if is_told:
-            coordinator.trail.write(UserMessage(text=text, level="warning"))
-        else:
-            await _say(coordinator, text)
 
 
 def handle_ungoverned_agent(run: Run, agent: str, cure: str) -> str | None:

@@ -162,10 +162,9 @@ class Governor:
     async def _open_own(self, coverage: Coverage, home: Home) -> Run:
         opened = await self._source.open(coverage.framework, coverage)
         run = self._keep(opened, coverage, home)
-        is_told = coverage.name in self._told
         try:
-            await check_start(opened.coordinator, coverage, is_told=is_told)
-            if not is_told:
+            check_start(opened.coordinator, coverage)
+            if coverage.name not in self._told:
                 self._told.add(coverage.name)
                 await report_uncovered_hooks(opened.coordinator, coverage)
         except BaseException as error:

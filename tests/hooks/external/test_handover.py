@@ -14,6 +14,8 @@ from amplifier_hooks.external.handover import (
     Handover,
     RunApproval,
     asked_by_framework,
+    bind_plain,
+    decide,
     say_no,
 )
 from amplifier_hooks.frameworks import answer
@@ -79,9 +81,9 @@ async def test_every_gate_gets_its_answer_each_time_the_call_is_judged() -> None
     [
         ({"option": "Allow", "digest": "d2"}, "something else"),
         ({"option": "Allow"}, "something else"),
-        ("Allow", "of type str"),
-        (None, "of type NoneType"),
-        ({"option": 1, "digest": "d1"}, "of type dict"),
+        ("Allow", "'Allow' is no answer to it"),
+        (None, "None is no answer to it"),
+        ({"option": 1, "digest": "d1"}, "is no answer to it"),
     ],
 )
 async def test_what_is_no_answer_to_this_is_refused(given: Any, why: str) -> None:
@@ -90,6 +92,49 @@ async def test_what_is_no_answer_to_this_is_refused(given: Any, why: str) -> Non
     await handover.decide(ask())
     assert why in (handover.take(given) or "")
     assert await handover.decide(ask()) == HandedOver("X")
+
+
+@pytest.mark.parametrize(
+    ("options", "yes", "option"),
+    [
+        (["Allow", "Deny"], True, "Allow"),
+        (["Allow", "Deny"], False, "Deny"),
+        (["Allow always", "Allow", "Deny always", "Deny"], True, "Allow"),
+        (["Allow always", "Allow", "Deny always", "Deny"], False, "Deny"),
+        (["Allow always", "Deny"], True, "Allow once"),
+        (["Maybe"], False, "Deny"),
+        ([], True, "Allow once"),
+    ],
+)
+def test_a_yes_of_the_framework_is_for_this_once(
+    options: list[str], yes: bool, option: str
+) -> None:
+    """Nobody said always, or anything else that was offered."""
+    given = decide({"options": options, "digest": "d"}, yes)
+    assert (given["option"], given["digest"]) == (option, "d")
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        (True, "Allow"),
+        (False, "Deny"),
+        ("y", "Allow"),
+        ("ok", "Allow"),
+        ("Allow always", "Allow always"),
+        ("no", "Deny"),
+        ("whatever", "Deny"),
+    ],
+)
+def test_a_plain_answer(given: Any, option: str) -> None:
+    """An option in its own words is chosen as it is; other words are a yes or a no."""
+    payload = {"options": ["Allow", "Allow always", "Deny"], "digest": "d"}
+    assert bind_plain(payload, given)["option"] == option
+
+
+def test_what_is_no_plain_answer_stays_as_it_came() -> None:
+    """The gate says what is wrong with it."""
+    assert bind_plain({}, 7) == 7
 
 
 def test_an_option_that_was_not_offered_is_no_answer() -> None:

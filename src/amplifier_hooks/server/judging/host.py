@@ -180,7 +180,7 @@ class JudgeHost:
         external = await ExternalSession.attach(session, body.program, coverage)
         run = Run(external, Home(asyncio.get_running_loop()), coverage)
         try:
-            await check_start(session.coordinator, coverage, is_told=True)
+            check_start(session.coordinator, coverage)
             protect_guard(session.coordinator, plan.folder, list_protected_files(plan.folder))
         except BaseException as error:
             await run.finish(explain_end(error))
