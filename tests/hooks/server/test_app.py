@@ -41,7 +41,7 @@ async def test_every_route_describes_the_statuses_it_can_answer_with(world: Worl
 
 
 async def test_generated_clients_can_name_operations_and_authenticate(world: World):
-    """A plain name for each, once; a token, or a login with its proof; nothing where it is public."""
+    """A plain name for each, once; a token, or a login with its proof; none for public ones."""
     described = world.app.openapi()
     operations = {one["operationId"]: one for _, _, one in list_operations(described)}
     assert len(operations) == len(list(list_operations(described)))
