@@ -64,6 +64,8 @@ async def before(event, data):
 async def after(event, data):
     heard["result of " + data["tool_call_id"]] += 1
     output = data["tool_result"]["output"]
+    if output == "slow":
+        await gates.setdefault("result of " + data["tool_call_id"], asyncio.Event()).wait()
     if output == "secret":
         changed = {**data["tool_result"], "output": "[hidden]"}
         return HookResult(action="modify", data={**data, "tool_result": changed})

@@ -43,3 +43,16 @@ async def test_a_person_is_asked_and_answers(scene: Scene) -> None:
         await program.report("c1")
         await program.end()
     assert (await scene.store.approvals.get(asked.id)).status == "executed"
+
+
+async def test_a_call_that_a_person_allowed_and_nobody_reported_is_unknown(scene: Scene) -> None:
+    """To people, too: neither done nor failed, until its claim lapses."""
+    async with scene.client() as client:
+        program = await open_session(client)
+        await program.call("c1", "Ask")
+        asked = await scene.wait_for_question(program.id)
+        await scene.answer(program.id)
+        assert (await program.poll("c1", 30)).json()["decision"] == "allow"
+        await program.end()
+    assert list_ends(program.id) == {"c1": ["unknown"]}
+    assert (await scene.store.approvals.get(asked.id)).status in ("executing", "unknown")
