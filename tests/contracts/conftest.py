@@ -15,7 +15,7 @@ from tests.support.stores import ManualClock
 
 TABLES = (
     "votes approvals rules tokens codes logins transcripts sessions records hook_figures "
-    "hook_totals head_history heads"
+    "hook_totals hook_days head_history heads"
 )
 
 

@@ -66,5 +66,8 @@ async def test_figures_of_hours_are_removed_and_sums_of_all_time_stay(
     assert {one.hour for one in await store.statistics.read(0)} == {
         hour * HOUR for hour in range(now - 24, now)
     }
+    days = (await store.statistics.read_buckets(0, hours=24)).figures
+    assert all(now * HOUR - one.hour <= 49 * HOUR for one in days)
+    assert sum(one.count for one in days) >= 2 * 24
     figures, _ = await store.statistics.sum_up()
     assert sum(one.count for one in figures) == 100

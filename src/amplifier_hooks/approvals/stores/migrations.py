@@ -237,6 +237,30 @@ _NEW_FIGURES = (
     "within_500",
     "within_2500",
 )
+_OUTSIDE_FIGURES = ("handed_over", "not_run", "not_known", "contradicted")
+_DAYS = f"""
+CREATE TABLE hook_days (
+    hour DOUBLE PRECISION NOT NULL,
+    hook TEXT NOT NULL,
+    event TEXT NOT NULL,
+    action TEXT NOT NULL,
+    calls BIGINT NOT NULL,
+    milliseconds DOUBLE PRECISION NOT NULL,
+    slowest DOUBLE PRECISION NOT NULL,
+    {", ".join(f"{name} BIGINT NOT NULL DEFAULT 0" for name in (*_NEW_FIGURES, *_OUTSIDE_FIGURES))},
+    PRIMARY KEY (hour, hook, event, action)
+)
+"""
+_TAKE_DAYS = f"""
+INSERT INTO hook_days (
+    hour, hook, event, action, calls, milliseconds, slowest,
+    {", ".join((*_NEW_FIGURES, *_OUTSIDE_FIGURES))}
+)
+SELECT CAST(hour AS BIGINT) - CAST(hour AS BIGINT) % 86400, hook, event, action,
+    SUM(calls), SUM(milliseconds), MAX(slowest),
+    {", ".join(f"SUM({name})" for name in (*_NEW_FIGURES, *_OUTSIDE_FIGURES))}
+FROM hook_figures GROUP BY 1, hook, event, action
+"""
 
 STEPS = (
     Step(
@@ -316,6 +340,19 @@ STEPS = (
             "(hook, created, id, status, allowed, session_id)",
             "CREATE INDEX approvals_by_machine ON approvals (machine, created, id)",
             "CREATE INDEX approvals_by_tool ON approvals (tool_name, created, id)",
+        ),
+    ),
+    Step(
+        8,
+        "figures of hooks by the day, and whose a session is by an index",
+        (
+            _DAYS,
+            _TAKE_DAYS,
+            "CREATE INDEX approvals_by_owner ON approvals (session_id, requester)",
+            # What waits in a session: an index of the few that do, not of all that ever did.
+            "DROP INDEX approvals_by_session",
+            "CREATE INDEX approvals_waiting ON approvals (session_id, deadline) "
+            "WHERE status = 'pending'",
         ),
     ),
 )

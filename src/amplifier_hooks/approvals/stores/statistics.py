@@ -22,6 +22,7 @@ from amplifier_hooks.trails.reading import read_item
 from amplifier_hooks.trails.recount import count_item
 
 HOUR = 3600.0
+DAY = 24 * HOUR
 BOUNDS = (1, 5, 25, 100, 500, 2500)
 """Milliseconds: how many calls took no longer is counted for each."""
 
@@ -187,6 +188,7 @@ def _write_upsert(table: str, keys: tuple[str, ...], **new: str) -> str:
 
 
 _ADD = _write_upsert("hook_figures", ("hour", "hook", "event", "action"))
+_ADD_DAY = _write_upsert("hook_days", ("hour", "hook", "event", "action"))
 _ADD_TOTAL = _write_upsert("hook_totals", ("hook", "event", "action"), first_seen="unix_now()")
 # The newest first: if there are more than can be given, the oldest are left out.
 # Sums of whole numbers are whole numbers here: PostgreSQL would make decimals of them.
@@ -201,12 +203,12 @@ _READ = f"""
 SELECT CAST(CAST(hour AS BIGINT) - CAST(hour AS BIGINT) % CAST(:size AS BIGINT)
         AS DOUBLE PRECISION) AS hour,
     hook, event, action, MAX(slowest) AS slowest, {_SUMS}
-FROM hook_figures WHERE hour >= :since AND (:hook = '' OR hook = :hook)
+FROM {{table}} WHERE hour >= :since AND (:hook = '' OR hook = :hook)
 GROUP BY 1, hook, event, action ORDER BY 1 DESC, hook DESC, event DESC, action DESC LIMIT :most
 """
 _REMOVE = """
-DELETE FROM hook_figures
-WHERE hour = (SELECT MIN(hour) FROM hook_figures) AND hour <= unix_now() - :age - 3600
+DELETE FROM {table}
+WHERE hour = (SELECT MIN(hour) FROM {table}) AND hour <= unix_now() - :age - :length
 RETURNING hook
 """
 _TOTALS = """
@@ -260,13 +262,20 @@ class Statistics:
         return (await self.read_buckets(since, hook)).figures
 
     async def read_buckets(self, since: float, hook: str = "", hours: int = 1) -> FigureBuckets:
-        """The same, added up for so many hours each; `hour` is when they begin."""
+        """The same, added up for so many hours each; `hour` is when they begin.
+
+        Of whole days, the first is the one that `since` is in.
+        """
         begin = _read_since(since)
         size = int(hours * HOUR)
+        table = "hook_figures"
+        if size % DAY == 0:  # added up already
+            table, begin = "hook_days", begin - begin % DAY
         rows = await self._engine.read(
             lambda transaction: transaction.run(
-                _READ, since=begin, hook=hook, size=size, most=MOST + 1
-            )
+                _READ.format(table=table), since=begin, hook=hook, size=size, most=MOST + 1
+            ),
+            one_state=False,
         )
         if len(rows) <= MOST:
             return FigureBuckets([HookFigures(**row) for row in reversed(rows)], begin)
@@ -278,9 +287,14 @@ class Statistics:
     async def remove_older(self, seconds: float) -> int:
         """Remove the figures of hours longer ago; sums of all time stay. Returns how many."""
         age = read_seconds("age", seconds, 100 * 366 * 24 * 3600.0)
+        await self._remove("hook_days", age, DAY)
+        return await self._remove("hook_figures", age, HOUR)
+
+    async def _remove(self, table: str, age: float, length: float) -> int:
+        statement = _REMOVE.format(table=table)
         removed = 0
         while portion := await self._engine.write(
-            lambda transaction: len(transaction.run(_REMOVE, age=age))
+            lambda transaction: len(transaction.run(statement, age=age, length=length))
         ):
             removed += portion
         return removed
@@ -335,6 +349,7 @@ def add_figures(transaction: Transaction, every: Iterable[HookFigures]) -> None:
         names = ("hook", "event", "action")
         values |= {name: clean_text(getattr(one, name), NAME) for name in names}
         transaction.run(_ADD, hour=one.hour, **values)
+        transaction.run(_ADD_DAY, hour=one.hour - one.hour % DAY, **values)
         transaction.run(_ADD_TOTAL, **values)
 
 

@@ -39,6 +39,7 @@ RELEASED = {
     5: "03900875cfb38172",
     6: "61994dcd1fd3aa71",
     7: "fc3ecd311e6c46ed",
+    8: "2951517cc69a02dd",
 }
 
 
@@ -136,6 +137,26 @@ async def test_figures_of_version_3_are_in_the_sums_of_all_time(
         assert (total.hook, total.count, total.slowest, total.timed) == ("guard", 4, 5.0, 0)
         assert (total.milliseconds, rest.count) == (0.0, 0)
         assert [one.milliseconds for one in await store.statistics.read(0)] == [9.0, 9.0]
+
+
+async def test_figures_of_version_7_are_in_the_sums_of_days(url: str, clock: ManualClock) -> None:
+    """Those of every hour, and with them those that come later."""
+    engine, preamble = await open_engine(url, clock)
+    await migrate(engine, preamble, STEPS[:7])
+    insert = (
+        "INSERT INTO hook_figures (hour, hook, event, action, calls, milliseconds, slowest, asked) "
+        "VALUES (:hour, 'guard', 'tool:pre', 'deny', 2, 9.0, :slowest, 1)"
+    )
+    hours = [(day * 24 + hour) * 3600.0 for day in (10, 11) for hour in (0, 5, 23)]
+    await engine.write(
+        lambda transaction: [transaction.run(insert, hour=hour, slowest=hour) for hour in hours]
+    )
+    await engine.close()
+    async with await open_store(url, clock=clock) as store:
+        days = (await store.statistics.read_buckets(0, hours=24)).figures
+        assert [one.hour for one in days] == [hours[0], hours[3]]
+        assert [(one.count, one.asked, one.milliseconds) for one in days] == [(6, 3, 27.0)] * 2
+        assert [one.slowest for one in days] == [hours[2], hours[5]]
 
 
 async def test_many_who_open_a_new_store_at_once_migrate_it_once(
