@@ -331,6 +331,8 @@ def _find_written_words(commands: Iterable[bash.Command]) -> Iterator[tuple[bash
 def _list_hidden_words(command: bash.Command) -> Iterator[bash.Word]:
     """The words of a command that changes what it is given, as far as they are not literal."""
     yield from (one.target for one in command.redirects if one.writes)
+    if command.name in bash.SHELLS and "-c" in command.flags:
+        return  # the commands of its text are judged by themselves
     if command.name in _COPYING_PROGRAMS:
         into = not command.flags.isdisjoint({"-t", "--target-directory"})
         yield from command.words if into else command.operands[-1:]
@@ -462,7 +464,7 @@ def _changes_operands(command: bash.Command) -> bool:
         )
     if command.name == "chmod" and "-R" not in command.flags:
         # Whoever owns the file can still read it, and its content stays.
-        mode = next((word.value or "" for word in command.words), "")
+        mode = next((word.value or "" for word in command.words if word.value != "-v"), "")
         return not re.fullmatch(r"0?[4-7][0-7][0-7]|[ugoa]*\+[rwxX]+|[goa]+-[wx]+", mode)
     if command.name in _COPYING_PROGRAMS:
         return not all(map(_COPYING_FLAGS.fullmatch, (f for f in command.flags)))

@@ -70,5 +70,5 @@ def _list_replaced(script: str, read: _Reads) -> Iterator[str | None]:
         at = found.end()
 
 
-_PERL_FLAGS = frozenset({"-p", "-i", "-e", "-pi", "-pie"})
+_PERL_FLAGS = frozenset({"-p", "-i", "-e", "-pi", "-pe", "-pie"})
 _ENDS_IN_E = re.compile(r"-[pi]*e")
