@@ -33,6 +33,7 @@ from amplifier_hooks.approvals.stores.postgres import (
 )
 from amplifier_hooks.approvals.stores.postgres_connection import (
     CHANNEL,
+    LOCK_SECONDS,
     Connection,
     Connections,
     PostgresTransaction,
@@ -313,8 +314,9 @@ async def test_who_holds_a_row_holds_up_only_who_needs_it(
     with psycopg.connect(postgres_url) as holding:
         holding.execute("SELECT * FROM words FOR UPDATE")
         needing, free = await hold_up(engine, lambda one: one.run(statement), keep_once("free"))
-        await free
-        await engine.write(keep_once("later"), repeatable=True)
+        async with asyncio.timeout(LOCK_SECONDS / 2):
+            await free
+            await engine.write(keep_once("later"), repeatable=True)
         assert not needing.done()
         holding.rollback()
         assert await needing == [{"one": 1}]
