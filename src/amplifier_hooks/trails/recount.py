@@ -42,8 +42,8 @@ OTHERS = "(others)"
 SHADOW = "shadow:"
 """What stands before an action that shadow mode kept from happening."""
 
-_MOST_LATEST = 5_000
-_MOST_ALIKE = 20_000
+_MOST_LATEST = 2_000
+_MOST_ALIKE = 5_000
 
 _MOST_TOKENS = 2**40
 """What claims more is forged; one such figure would spoil the sums of all time."""

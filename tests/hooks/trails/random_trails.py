@@ -205,11 +205,11 @@ def make_lines(happenings: Sequence[Happening]) -> list[bytes]:
         moment = LONG_AGO + number * 1_000_000_000
         ticks = (number + 1) * 1_000_000_000
         (line,) = chain.extend_all([(source, encode_body(one.body), moment, ticks)])
-        lines.append(_respell(line, _SPELLINGS[one.spelling]) if one.spelling else line)
+        lines.append(respell(line, _SPELLINGS[one.spelling]) if one.spelling else line)
     return lines
 
 
-def _respell(line: bytes, change: Callable[[bytes], bytes]) -> bytes:
+def respell(line: bytes, change: Callable[[bytes], bytes]) -> bytes:
     """The same record with a right hash, as another program might have written it."""
     covered = change(line[:-TAIL])
     return b'%b,"hash":"%b"}\n' % (covered, hash_record(covered).encode())

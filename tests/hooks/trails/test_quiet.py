@@ -26,9 +26,11 @@ from amplifier_hooks.trails.recount import recount
 from tests.hooks.trails.random_trails import (
     EVENTS,
     HOOKS,
+    TEXTS,
     Happening,
     draw_trails,
     make_lines,
+    respell,
     spoil,
     write_trail,
 )
@@ -190,12 +192,10 @@ def test_a_changed_line_is_not_quiet(place: int) -> None:
 
 def test_a_forged_line_that_is_no_json_counts_and_hides_nothing() -> None:
     """Only who knows the format writes one; `verify` refuses it. What is not quiet is parsed."""
-    from tests.hooks.trails.random_trails import _respell
-
-    forged = _respell(make_line({"a": 1}, allow()), lambda line: line.replace(b'{"a":1}', b"{"))
+    forged = respell(make_line({"a": 1}, allow()), lambda line: line.replace(b'{"a":1}', b"{"))
     assert parse_or_none(forged) is None
     assert read_quiet(forged, NOBODY) is not None
-    denied = _respell(make_line({}, allow(action="deny")), lambda line: line)
+    denied = respell(make_line({}, allow(action="deny")), lambda line: line)
     assert read_quiet(denied, NOBODY) is None
 
 
@@ -243,3 +243,106 @@ def test_what_is_passed_over_is_kept_in_bounds() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(story, "_MOST_UNREAD", 7)
         assert tell_story(lines, wanted, slowly=False) == tell_story(lines, wanted, slowly=True)
+
+
+@pytest.mark.parametrize("text", [one for one in TEXTS if one[:2] in ("[R", "a ", "[w")])
+def test_what_is_masked_or_withheld_may_have_gaps(text: str) -> None:
+    """And what was cut, or kept apart."""
+    for data in ({"a": text}, {"a": {"$cut": "text"}}, {"$commitment": "c"}):
+        quiet = read_quiet(make_line(data, allow()), NOBODY)
+        assert quiet is not None
+        assert quiet.may_have_gaps
+    quiet = read_quiet(make_line({"a": ["$", "[x]"]}, allow()), NOBODY)
+    assert quiet is not None
+    assert not quiet.may_have_gaps
+
+
+def test_answers_that_are_alike_are_all_counted() -> None:
+    """Those of several events, and of one."""
+    lines = [make_line({}, allow(), allow("display"), allow())] * 3
+    with tempfile.TemporaryDirectory() as folder:
+        log = open_log(write_trail(Path(folder) / "log", lines))
+        found = recount(read_matching(read_entries(log, ()), Filter()))
+    assert {name: one.calls for name, one in found.items()} == {"guard": 6, "display": 3}
+    assert sum(found["guard"].times.values()) == 6
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ({"action": "deny"}, False),
+        ({"action": "continue"}, True),
+        ({"type": "tool_started"}, False),
+        ({"type": "dispatch"}, True),
+        ({"hook": "guard"}, True),
+        ({"hook": "display"}, False),
+        ({"session": "s2"}, False),
+        ({"event": "tool:pre"}, False),
+        ({"after": "2025-06-15T15:06:41"}, False),
+        ({"before": "2025-06-15T15:06:40"}, False),
+        ({"before": "2025-06-15T15:06:41"}, True),
+    ],
+)
+def test_a_filter_takes_a_quiet_event_as_its_record(wanted: dict[str, str], fits: bool) -> None:
+    """Each of its fields."""
+    line = make_line({}, allow())
+    quiet, record = read_quiet(line, NOBODY), parse_or_none(line)
+    assert quiet is not None
+    assert record is not None
+    assert Filter(**wanted).matches_quiet(quiet) is Filter(**wanted).matches(record) is fits
+
+
+@pytest.mark.parametrize("ends", [b"},]", b"}{"])
+def test_answers_that_are_no_list_are_not_quiet(ends: bytes) -> None:
+    """Whatever the hash of the line says."""
+    line = make_line({}, allow(), allow("display"))
+    old = b"}]" if ends == b"},]" else b"},{"
+    assert read_quiet(respell(line, lambda text: text.replace(old, ends, 1)), NOBODY) is None
+    assert read_quiet(respell(line, lambda text: text), NOBODY) is not None
+
+
+def test_hooks_have_a_place_of_their_own_in_the_order_of_the_trail() -> None:
+    """Those beyond the limit are counted together, the same ones either way."""
+    late = Happening("hook_registered", {"priority": 0}, hook="late", registration=2)
+    lines = [make_line({}, allow("early")), *make_lines([late]), make_line({}, allow("late"))]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("amplifier_hooks.trails.recount.MOST_HOOKS", 1)
+        log = open_log(write_trail(Path(folder) / "log", lines))
+        quick = recount(read_matching(read_entries(log, ()), Filter()))
+    assert sorted(quick) == ["(others)", "early"]
+
+
+NAMED = {"child_id": "s2", "agent_name": "helper"}
+STORIES: list[tuple[list[Happening], Filter]] = [
+    (
+        [
+            Happening("dispatch", {**QUIET, "data": NAMED, **again}, event="session:fork"),
+            Happening("dispatch", {**DENIED, "data": {}}, "s2", event="tool:pre"),
+        ],
+        Filter(action="deny"),
+    )
+    for again in ({}, {"judged_again": True}, {"judged_again": False})
+]
+STORIES += [
+    (
+        [
+            Happening("dispatch", {**QUIET, "data": data}, event="user:notification"),
+            Happening("tool_started", {"tool": "Bash", "id": "c1", "digest": "d"}),
+        ],
+        Filter(type="tool_started"),
+    )
+    for data in ({"$commitment": "c"}, {"a": 1})
+]
+STORIES += [
+    ([Happening("action_resolved", {"hook": "guard", "id": 1})] * 2, Filter(action="continue")),
+    ([Happening("made_up", {"action": "d\u00e4ny"})], Filter(action="d\u00e4ny")),
+]
+
+
+@pytest.mark.parametrize(("happenings", "wanted"), STORIES)
+def test_what_is_passed_over_still_matters(happenings: list[Happening], wanted: Filter) -> None:
+    """To what a later line says, or whether there is one."""
+    lines = make_lines(happenings)
+    told = tell_story(lines, wanted, slowly=False)
+    assert told == tell_story(lines, wanted, slowly=True)
+    assert told[-1] > 0
