@@ -198,8 +198,10 @@ async def open_page(port: int, token: str) -> None:
             pass
 
 
-def open_pages(port: int, token: str) -> None:
-    """A process of pages."""
+def open_pages(port: int, token: str, pipe: Connection) -> None:
+    """A process of pages; it says when it is there, and opens them when told."""
+    pipe.send("ready")
+    pipe.recv()
 
     async def main() -> None:
         await asyncio.gather(
@@ -217,8 +219,13 @@ async def measure_wake(served: Served, waiting: int) -> float:
     polls = [asyncio.create_task(served.wait(agent, id)) for agent, id in asked]
     await asyncio.sleep(0.5)
     context = multiprocessing.get_context("spawn")
-    pages = context.Process(target=open_pages, args=(served.port, served.person), daemon=True)
+    here, there = context.Pipe()
+    pages = context.Process(
+        target=open_pages, args=(served.port, served.person, there), daemon=True
+    )
     pages.start()
+    await asyncio.to_thread(here.recv)
+    here.send("open")
     person, sent = Client(served.port, served.person), list[float]()
     for _, id in asked:
         sent.append(time.perf_counter())
