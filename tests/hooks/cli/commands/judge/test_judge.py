@@ -17,7 +17,7 @@ import pytest
 
 from tests.docs.blocks import FENCE
 from tests.hooks.cli.program import PROGRAM, invoke
-from tests.support.processes import heed_interrupts
+from tests.support.processes import handle_interrupts
 
 PAGE = Path(__file__).parents[5] / "docs" / "judging.md"
 
@@ -31,7 +31,7 @@ def run_judge(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, Pat
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        preexec_fn=heed_interrupts,
+        preexec_fn=handle_interrupts,
     ) as process:
         try:
             assert process.stdout is not None
