@@ -314,6 +314,7 @@ import asyncio, threading
 from amplifier_hooks.coverage import Coverage
 from amplifier_hooks.frameworks import govern
 seen = Coverage("x", "X", "x", "x", "x", {}, ())
+kept = []
 other = asyncio.new_event_loop()
 threading.Thread(target=other.run_forever, daemon=True).start()
 """
@@ -323,6 +324,7 @@ threading.Thread(target=other.run_forever, daemon=True).start()
         bundle = folder / "amplifier.yaml"
         bundle.write_text(f"audit: {{enabled: true, path: {folder / 'audit'}}}")
         code += f"hooks = govern({str(bundle)!r}, folder={str(folder)!r})\n{opening}\n"
+        code += "kept.append(hooks)\n"
     env = {"HOME": str(tmp_path), "PATH": "/usr/bin"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
     for name in OPENINGS:
