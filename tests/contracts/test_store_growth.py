@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
 import psycopg
 import pytest
 
-from amplifier_hooks.approvals.models import ApprovalFilter
+from amplifier_hooks.approvals.models import ApprovalFilter, Status
 from amplifier_hooks.approvals.stores import statistics
 from amplifier_hooks.approvals.stores.approval_rows import list_approvals
 from amplifier_hooks.approvals.stores.engine import Row, Transaction
@@ -131,15 +132,21 @@ async def test_what_pages_and_monitoring_ask_for_reads_no_table_of_approvals(
     full: Store, store_url: str
 ) -> None:
     """The history of the page, what waits, and the states of all for `/metrics`."""
-    ended = ("approved", "executing", "executed", "failed", "unknown", "denied", "expired")
+    ended: tuple[Status, ...] = (
+        "approved",
+        "executing",
+        "executed",
+        "failed",
+        "unknown",
+        "denied",
+        "expired",
+    )
     for wanted in (
         ApprovalFilter(status=ended, newest_first=True, limit=50),
         ApprovalFilter(status=ended, hook="gone", newest_first=True),
         ApprovalFilter(status=("pending",)),
     ):
-        plan = await explain(
-            full, store_url, lambda one, wanted=wanted: list_approvals(one, wanted)
-        )
+        plan = await explain(full, store_url, partial(list_approvals, wanted=wanted))
         assert "Seq Scan on approvals" not in plan
         assert "SCAN approvals\n" not in f"{plan}\n"
     plan = await explain(

@@ -203,7 +203,7 @@ def tell_story(lines: Sequence[bytes], wanted: Filter, *, slowly: bool) -> list[
     """What `audit show` prints, as the records or the words of its lines."""
     printer = records._Printer(wanted, everything=False, as_json=False)
     told: list[Any] = []
-    printer._page.print_entry = told.append  # type: ignore[method-assign]
+    printer._page.print_entry = told.append  # type: ignore[method-assign, assignment]
     needed = lines if slowly else filter(printer.needs, lines)
     for show in printer.select(filter(None, map(parse_or_none, needed))):
         show()
@@ -230,8 +230,8 @@ def test_a_story_is_that_of_the_slow_way(lines: list[bytes], wanted: Filter) -> 
 
 def test_what_is_passed_over_is_kept_in_bounds() -> None:
     """A model may write for a long time; its words are read in between."""
-    texts = [{**QUIET, "data": {"delta": f"{n} "}} for n in range(30)]
-    ends = [{**QUIET, "data": {}}, {**DENIED, "data": FINAL}]
+    texts: list[dict[str, Any]] = [{**QUIET, "data": {"delta": f"{n} "}} for n in range(30)]
+    ends: list[dict[str, Any]] = [{**QUIET, "data": {}}, {**DENIED, "data": FINAL}]
     names = [*[TEXT] * 30, "content_block:end", "orchestrator:complete"]
     lines = make_lines(
         [

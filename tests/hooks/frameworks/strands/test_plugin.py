@@ -22,7 +22,7 @@ from tests.adapters.drivers.strands import make_agent, make_tools
 from tests.adapters.stage import DONE, Stage, ask, call, use
 
 DENY = HookResult(action="deny", reason="against the rules")
-WIPE = use(call("wipe", path="/tmp/x"))
+WIPE: list[Step] = use(call("wipe", path="/tmp/x"))
 
 
 @pytest.mark.parametrize("place", ["plugins", "hooks"])
@@ -433,7 +433,6 @@ async def test_a_refused_start_stops_the_older_way_to_a_structured_answer(stage:
         await agent.structured_output_async(Weather, "Do it.")
 
 
-WIPE: list[Step] = use(call("wipe", path="/tmp/x"))
 HELP: list[Step] = use(call("helper", task="Clean up."))
 
 
