@@ -69,6 +69,7 @@ NAMED: dict[str, list[list[str]]] = {
     "guard opencode": [["--bundle", X]],
     "mcp gateway": [["--bundle", X, "--", "true"], ["--folder", X, "--", "true"]],
     "mcp server": [["--bundle", X], ["--folder", X], ["--store", X]],
+    "judge": [["--bundle", X]],
     "serve": [["--store", X], ["--tls-cert", X], ["--tls-key", X], ["--bundle", X]],
     "tokens add": [["me", "--scope", "read", "--store", X]],
     "tokens list": [["--store", X]],

@@ -20,6 +20,7 @@ HTTP, DATABASE = 8801, 5432
 CANARY = "canary-4f1d9a7c"
 ENDLESS = [
     "approvals watch",
+    "judge --port 8898",
     "serve --port 8899",
     "audit serve served --socket served.sock --user root",
 ]
@@ -87,6 +88,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "mcp tools forget": [["evil", "--yes"]],
     "mcp tools list": [[]],
     "mcp tools show": [["evil", "tool"]],
+    "judge": [["--port", "8898"]],
     "serve": [["--port", "8899"]],
     "tokens add": [["me", "--scope", "read"]],
     "tokens list": [[]],

@@ -67,7 +67,7 @@ def test_a_command_with_too_many_words_is_not_looked_through(folder: Path) -> No
     """The hook that asks fails, and so denies."""
     words = "x " * (MOST_READINGS // 2 + 1)
     with pytest.raises(ValueError, match="5001 words, too many to be looked at"):
-        _find(f"cd link && rm {words}", folder)
+        _find(f"cd link && rm -r {words}", folder)
 
 
 async def test_an_agent_does_not_move_its_guard(project: Path) -> None:

@@ -16,7 +16,7 @@ from amplifier_hooks.guards.command_guard import Config, Judge
 from tests.hooks.guards.bash.generator.script_maker import WRAPPERS, ScriptMaker
 from tests.hooks.guards.bash.generator.script_samples import SAMPLES
 from tests.hooks.guards.bash.generator.yard import Run, Yard
-from tests.support.isolation import require_isolation
+from tests.support.isolation import isolate, require_isolation
 
 BASH = shutil.which("bash") or ""
 pytestmark = pytest.mark.skipif(not BASH, reason="needs bash")
@@ -156,11 +156,15 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bash_runs_it(command: str, yard: Path) -> bool:
-    """Whether bash, given this text, really runs the marking program."""
+    """Whether bash, given this text, really runs the marking program.
+
+    In isolation, with which everything ends: a function that calls itself outruns whoever kills it.
+    """
+    require_isolation()
     (yard / "marked").unlink(missing_ok=True)
     try:
         subprocess.run(
-            [BASH, "-c", command],
+            isolate([BASH, "-c", command], writable=[yard]),
             cwd=yard / "work",
             env={"PATH": str(yard / "bin")},
             stdin=subprocess.DEVNULL,
